@@ -1,65 +1,64 @@
-// How much one principal may have the gateway read. Reading a large body takes the one thread that everyone shares, so each
-// principal has a budget of bytes that refills with time. A body that cannot be read costs extra: it was work for nothing.
+// Limits how many bytes of request bodies one principal can send. Reading a large body blocks the thread that all callers
+// share, so each principal has a budget of bytes that refills over time. A body that cannot be parsed costs extra.
 
 import { performance } from 'node:perf_hooks'
 
-/** Whose budget it is. */
+/** The principal that a budget belongs to. */
 export interface Spender {
   readonly tenant: string
   readonly principal: string
 }
 
-/** How large a budget is. */
+/** The size of a budget. */
 export interface BudgetLimits {
-  /** Bytes that come back each second. */
+  /** Bytes that are refilled per second. */
   readonly rate: number
-  /** Bytes that a principal has after a pause. */
+  /** Bytes in a full budget. */
   readonly burst: number
 }
 
-/** The budgets of all principals. */
 export interface Budget {
-  /** Sets bytes aside for a body before any of it is read. */
+  /** Reserves bytes for a body before any of it is read. */
   take(who: Spender, bytes: number): Share | Refusal
-  /** Charges for a message that could not be read, or that is none. */
+  /** Charges for a message that could not be parsed. */
   fine(who: Spender): void
-  /** Charges for bytes that have arrived already, and answers with the seconds until the principal is out of debt. */
+  /** Charges for bytes that have already arrived. Returns the seconds until the principal is out of debt. */
   charge(who: Spender, bytes: number): number
 }
 
-/** Bytes that were set aside. */
+/** Bytes that were reserved. */
 interface Share {
   readonly ok: true
-  /** Gives back what the body did not need. */
+  /** Returns the bytes that the body did not need. */
   settle(bytes: number): void
 }
 
-/** The budget is spent. */
+/** The answer when the budget is spent. */
 interface Refusal {
   readonly ok: false
-  /** Seconds until there is enough again. */
+  /** Seconds until the budget is large enough. */
   readonly after: number
 }
 
-/** The limits that apply if none are given. */
+/** The default limits. */
 export const BUDGET: BudgetLimits = { rate: 1 << 20, burst: 16 << 20 }
-/** Bytes of a body that cost nothing: an ordinary call is for the policy to limit. */
+/** Bytes of a body that are free. The policy limits ordinary calls. */
 export const FREE: number = 16 << 10
-/** What an unreadable message costs, in bytes, besides its length. */
+/** The price of an unreadable message in bytes, in addition to its length. */
 export const FINE: number = 64 << 10
 
-/** Milliseconds before a caller that asks too often is answered: it waits for its next try, and costs little meanwhile. */
+/** Milliseconds before a refused caller is answered. The delay slows down callers that retry at once. */
 export const REFUSAL_PAUSE_MS = 25
 
-// More principals than these are remembered only while they owe something.
-const MOST_REMEMBERED = 10_000
+// Above this number, accounts with a full budget are forgotten.
+const MAX_REMEMBERED = 10_000
 
 interface Account {
   level: number
   at: number
 }
 
-/** Full budgets for everyone. `now` counts milliseconds and never runs backwards. */
+/** Creates full budgets. `now` returns milliseconds and never runs backwards. */
 export function createBudget(
   { rate, burst }: BudgetLimits = BUDGET,
   now: () => number = () => performance.now(),
@@ -77,7 +76,7 @@ export function createBudget(
     const name = `${tenant}\n${principal}`
     const known = accounts.get(name)
     if (known) return refilled(known)
-    if (accounts.size >= MOST_REMEMBERED) forgetFull()
+    if (accounts.size >= MAX_REMEMBERED) forgetFull()
     const account = { level: burst, at: now() }
     accounts.set(name, account)
     return account
@@ -87,7 +86,7 @@ export function createBudget(
     for (const [name, account] of accounts) if (refilled(account).level >= burst) accounts.delete(name)
   }
 
-  // A debt has a floor, so that a principal is never locked out for longer than an empty budget takes to fill.
+  // A debt has a limit, so that a principal is never locked out for longer than an empty budget takes to fill.
   const lowered = (account: Account, bytes: number): void => {
     account.level = Math.max(-burst, account.level - bytes)
   }
@@ -98,7 +97,7 @@ export function createBudget(
     take(who, bytes) {
       const account = accountOf(who)
       const price = priceOf(bytes)
-      // A body that costs more than a whole budget needs a full one, and leaves a debt. Nothing passes while there is one.
+      // A body that costs more than a whole budget needs a full budget and leaves a debt. A debtor is refused.
       const needed = Math.max(1, Math.min(price, burst))
       if (account.level < needed) return { ok: false, after: Math.ceil((needed - account.level) / rate) }
       lowered(account, price)
@@ -113,7 +112,7 @@ export function createBudget(
   }
 }
 
-/** How many bytes a request announces; as many as it may send, if it does not say. */
+/** The bytes that a request announces in `content-length`, or `most` if it announces none. */
 export function announced(length: string | undefined, most: number): number {
   const told = length === undefined ? most : Number(length)
   return Number.isSafeInteger(told) && told >= 0 ? Math.min(told, most) : most

@@ -7,46 +7,44 @@ import { Server as TlsServer, type TLSSocket } from 'node:tls'
 import { setTimeout } from 'node:timers'
 import type { Log } from './log.ts'
 
-/** The connections of a server. */
 interface Connections {
-  /** Takes note of a request and of its token's owner. False if the owner, or the server, has as many under way as it may. */
+  /** Counts a request for the owner of its token. Returns false if the owner or the server is at its limit. */
   begin(request: IncomingMessage, response: ServerResponse, owner: string | undefined): boolean
 }
 
-/** How many. */
 interface ConnectionLimits {
   readonly all: number
-  /** Requests that one principal has under way. */
+  /** Concurrent requests of one principal. */
   readonly ofOne: number
 }
 
-/** How many requests one principal may have under way, of so many connections. */
+/** The concurrent requests of one principal, given the limit on all connections. */
 export function shareOf(all: number): number {
   return Math.max(16, Math.floor(all / 4))
 }
 
 interface OpenSocket {
   readonly socket: Socket
-  /** Requests with a known token that are under way. */
+  /** Running requests with a known token. */
   busy: number
 }
 
-// Connections above the limit that wait to be dropped, so many every few milliseconds. Above this reserve each newcomer drops one at once.
+// Connections above the limit wait to be dropped, a few at a time. Above this reserve each new connection drops one at once.
 const RESERVE = 1024
 const SWEEP_MS = 5
 const SWEPT = 5
-// Sockets that are dropped are counted by the server until they are closed, a moment later.
+// The server still counts dropped sockets until they are closed.
 const CLOSING = 512
 const LOGGED_EVERY = 1000
 
-/** Watches over the connections of a server that does not listen yet. */
+/** Enforces the limits on a server that does not listen yet. */
 export function watchConnections(
   server: Server,
   { all: most, ofOne }: ConnectionLimits,
   log: Log,
 ): Connections {
   const entries = new Map<Socket, OpenSocket>()
-  // Oldest first: those that never had a known token, and those that wait for another request.
+  // Oldest first: connections that never had a known token, and connections between two requests.
   const silent = new Set<OpenSocket>()
   const idle = new Set<OpenSocket>()
   const owners = new Map<string, number>()
@@ -77,7 +75,7 @@ export function watchConnections(
     if (entries.size > most) sweepSoon()
   }
 
-  /** Drops the oldest connection without a token; the newest one gives way only if every other is busy. */
+  /** Drops the oldest connection without a token. The newest connection is dropped only if all others are busy. */
   function drop(): void {
     const [silentOne] = silent
     const [idleOne] = idle
@@ -86,7 +84,7 @@ export function watchConnections(
     forget(entry)
     entry.socket.destroy()
     if (dropped++ % LOGGED_EVERY === 0) {
-      log('warn', 'too many connections; the oldest without a token was dropped', {
+      log('warn', 'too many connections: dropped the oldest one without a token', {
         connections: most,
         dropped,
       })
@@ -129,7 +127,8 @@ export function watchConnections(
     return true
   }
 
-  // Under TLS a request comes on another socket than the one that was opened; the other end is the same.
+  // With TLS, a request arrives on another socket object than `connection` reports. The remote address and port identify the
+  // pair.
   const raw = new WeakMap<Socket, Socket>()
   const peers = new Map<string, Socket>()
   server.on('connection', (socket: Socket) => {

@@ -1,14 +1,14 @@
-// Making directories, one step at a time. Node's own recursive way never returns where the system says that the parent of
-// something is missing although it is there, as `/proc` does.
+// Creates directories one level at a time. Node's recursive `mkdir` never returns where the system reports a missing parent
+// that exists, as `/proc` does.
 
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { GatewayError } from './error.ts'
 
 /**
- * Makes a directory that only this user may enter, and the missing ones above it. Whether anything had to be made.
+ * Creates a directory that only this user can enter, and its missing parents. Returns whether any had to be created.
  *
- * @throws GatewayError `STORE_FAILED`, with the path and what to do.
+ * @throws GatewayError `STORE_FAILED`, with the path and a hint.
  */
 export function makeDirectory(path: string): boolean {
   const missing = missingOf(resolve(path))
@@ -16,7 +16,7 @@ export function makeDirectory(path: string): boolean {
   return missing.length > 0
 }
 
-/** Makes the directory if it is missing, and refuses one that this user cannot write to. @throws GatewayError as above. */
+/** Creates the directory if it is missing. @throws GatewayError `STORE_FAILED` if this user cannot create or write it. */
 export function requireUsable(path: string): void {
   makeDirectory(path)
   try {
@@ -26,12 +26,12 @@ export function requireUsable(path: string): void {
   }
 }
 
-/** The directories on the way that are not there yet, the outermost first. */
+/** The missing directories of a path, outermost first. */
 function missingOf(path: string): readonly string[] {
   const missing: string[] = []
   for (let at = path; !isDirectory(at, path); at = dirname(at)) {
     missing.unshift(at)
-    // The root itself is missing: nothing can be made there.
+    // Even the root is missing: nothing can be created.
     if (at === dirname(at)) break
   }
   return missing
@@ -41,7 +41,7 @@ function isDirectory(at: string, path: string): boolean {
   try {
     const found = statSync(at, { throwIfNoEntry: false })
     if (found && !found.isDirectory())
-      throw Object.assign(new Error('it is no directory'), { code: 'ENOTDIR' })
+      throw Object.assign(new Error('it is not a directory'), { code: 'ENOTDIR' })
     return found !== undefined
   } catch (cause) {
     throw unusable(path, at, cause)
@@ -52,7 +52,7 @@ function makeOne(each: string, path: string): void {
   try {
     mkdirSync(each, { mode: 0o700 })
   } catch (cause) {
-    // Another process may have made it a moment before.
+    // Another process may have created it in the meantime.
     if (statSync(each, { throwIfNoEntry: false })?.isDirectory() === true) return
     throw unusable(path, each, cause)
   }
@@ -64,12 +64,12 @@ function unusable(path: string, at: string, cause: unknown): GatewayError {
   const where = at === path ? '' : ` at \`${at}\``
   return new GatewayError(
     'STORE_FAILED',
-    `the directory \`${path}\` cannot be made or written to${where} (${code})`,
+    `the directory \`${path}\` cannot be created or written to${where} (${code})`,
     {
       cause,
       hints: [
-        `make it writable for this user: \`ls -ld ${dirname(at)}\` shows who may write there`,
-        'or choose another: `--data DIR` for the data directory, `head-guard` in tollgate.yaml for the heads',
+        `make it writable for this user: \`ls -ld ${dirname(at)}\` shows the permissions`,
+        'or choose another one: `--data DIR` for the data directory, `head-guard` in tollgate.yaml for the head guard',
       ],
     },
   )

@@ -1,6 +1,5 @@
-// Every fault of the gateway, by code. What a person can do about it comes with it.
+// The error type of the gateway: a code, a message and hints.
 
-/** What went wrong. */
 export type GatewayErrorCode =
   | 'CONFIG_INVALID'
   | 'DATA_MISSING'
@@ -17,10 +16,10 @@ export type GatewayErrorCode =
   | 'REQUEST_INVALID'
   | 'TRACE_MALFORMED'
 
-/** A fault with its code, and what to do about it. Never holds a secret or an argument's value. */
+/** An error with its code and hints. It never contains a secret or an argument value. */
 export class GatewayError extends Error {
   readonly code: GatewayErrorCode
-  /** What to do, one line each; may be empty. */
+  /** What to do next, one line each. May be empty. */
   readonly hints: readonly string[]
 
   constructor(

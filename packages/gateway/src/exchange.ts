@@ -1,35 +1,33 @@
-// Requests and answers as doors see them, whichever way they came.
+// Requests and replies, independent of the transport.
 
-/** A request, whichever way it came. */
 export interface DoorRequest {
   readonly method: string
   /** The path as it was sent, without the query. */
   readonly path: string
-  /** What follows the question mark; may be empty. */
+  /** The query string without the question mark. May be empty. */
   readonly search: string
   header(name: string): string | undefined
   /** Reads the body, once. @throws Problem `body-too-large` beyond `limit` bytes. */
   body(limit: number): Promise<Uint8Array>
-  /** The answer may take longer than a connection is otherwise allowed to be quiet. */
+  /** Lifts the idle timeout of the connection, because the answer can take long. */
   mayTakeLong(): void
-  /** Calls back once when the caller is gone, until the returned function is called. */
+  /** Calls the listener once when the caller disconnects. Returns a function that removes it. */
   onGone(listener: () => void): () => void
 }
 
-/** What is answered. */
 export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** A text at once, or pieces as they are taken. */
+  /** The whole text, or chunks that are produced on demand. */
   readonly body: string | AsyncIterable<Uint8Array | string>
 }
 
-/** A way in, beside the API on the same socket. */
+/** An entry point for calls that shares a socket with the API. */
 export interface Door {
-  /** Answers what is for it; undefined if the path is not its own. What it rejects with is answered as the API would. */
+  /** Answers a request. Returns undefined if the path belongs to another door. Errors are answered as the API answers them. */
   answer(asked: DoorRequest): Promise<Reply | undefined>
-  /** Ends streams that would never end by themselves, and takes nothing new. */
+  /** Ends open streams and accepts nothing new. */
   end(): void
-  /** Lets go of everything. */
+  /** Releases all resources. */
   close(): Promise<void>
 }

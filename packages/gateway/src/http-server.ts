@@ -1,4 +1,4 @@
-// A server for HTTP with limits on everything, wherever it listens.
+// Applies limits to an HTTP server, for TCP and for local sockets.
 
 import {
   STATUS_CODES,
@@ -14,34 +14,33 @@ import { listener, type Names } from './api/node.ts'
 import { Problem } from './api/problem.ts'
 import { shareOf, watchConnections } from './connections.ts'
 
-/** What a server is for. */
 interface Serving {
   readonly app: Pick<App, 'answer'>
   readonly names: Names
   readonly api: Pick<ApiOptions, 'tokens' | 'log'>
-  /** Connections at a time. */
+  /** Concurrent connections. */
   readonly connections: number
 }
 
-/** Options of a server: a request has so many milliseconds to arrive; 30 seconds if not given. */
+/** Server options. A request must arrive within `patience` milliseconds. */
 export function limitsOf(patience = 30_000): ServerOptions {
   return {
     maxHeaderSize: 16_384,
     headersTimeout: Math.min(10_000, patience),
     requestTimeout: patience,
     keepAliveTimeout: 10_000,
-    // How often the two above are looked at.
+    // How often Node checks the two timeouts above.
     connectionsCheckingInterval: Math.min(1000, patience),
     requireHostHeader: true,
     insecureHTTPParser: false,
   }
 }
 
-/** Has a server answer requests, within limits. It does not listen yet. */
+/** Attaches request handling with its limits to a server. Does not listen yet. */
 export function prepare(server: Server, { app, names, api, connections }: Serving): void {
-  // All of them, within the limit on their size: the parser would drop what is over silently.
+  // No limit on the number of headers, only on their size: Node silently drops headers above the number.
   server.maxHeadersCount = 0
-  // A peer that neither reads nor writes is dropped; streams say something every 15 seconds.
+  // Drops a peer that neither reads nor writes. Streams send a comment every 15 seconds.
   server.timeout = 120_000
   const answer = listener(app, names, api.log)
   const refuseBusy = listener({ answer: () => Promise.resolve(problemReply(BUSY)) }, names, api.log)
@@ -56,11 +55,11 @@ export function prepare(server: Server, { app, names, api, connections }: Servin
 }
 
 const BUSY = new Problem('too-many-waiting', undefined, { headers: { 'retry-after': '1' } })
-// Where doors look for a token.
+// The headers that doors read a token from.
 const BEARER = /^bearer +([\w-]{1,128})$/i
 const KEYS = ['x-api-key', 'tollgate-token']
 
-/** Whose token a request has, wherever a door may look for one; undefined if it has none that is known. */
+/** The owner of the request's token, or undefined if the request has no known token. */
 function ownerOf({ headers }: IncomingMessage, tokens: ApiOptions['tokens']): string | undefined {
   const bearer = BEARER.exec(headers.authorization ?? '')?.[1]
   for (const token of [bearer, ...KEYS.map((name) => headers[name])]) {
@@ -75,7 +74,7 @@ const PARSE_PROBLEMS: Readonly<Record<string, Problem>> = {
   HPE_HEADER_OVERFLOW: new Problem('headers-too-large'),
 }
 
-/** Answers what is not even HTTP, or never came to its end, and hangs up. */
+/** Answers a request that is incomplete or not HTTP, then closes the connection. */
 function refuse(fault: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || fault.code === 'ECONNRESET') {
     socket.destroy()
@@ -93,10 +92,10 @@ function refuse(fault: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
 }
 
-/** Takes no more requests, and lets those under way finish. */
+/** Accepts no new requests and waits up to `grace` milliseconds for running ones. */
 export function close(server: Server, grace: number): Promise<void> {
   return new Promise((resolve) => {
-    // A connection that was busy and has become idle is closed too, rather than kept for another request.
+    // Also closes connections that become idle in the meantime.
     const sweep = setInterval(() => server.closeIdleConnections(), 50)
     const limit = setTimeout(() => server.closeAllConnections(), grace)
     server.close(() => {

@@ -1,4 +1,4 @@
-// The public surface. Whatever is exported here is API: named, documented, and kept.
+// The public API of the package.
 
 export { GatewayError, type GatewayErrorCode } from './error.ts'
 export { foundLedger, openGateway, openView, type Gateway, type OpenView } from './open.ts'

@@ -1,4 +1,5 @@
-// The private keys of a gateway: one PKCS#8 PEM file each, for this user's eyes only, with or without a passphrase.
+// Reads and writes the private keys of a gateway: one PKCS#8 PEM file per key, readable only by this user, with or without a
+// passphrase.
 
 import { execFile } from 'node:child_process'
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
@@ -22,10 +23,10 @@ import type { Config } from './config/config.ts'
 import { makeDirectory } from './directory.ts'
 import { GatewayError } from './error.ts'
 
-/** What a key signs: checkpoints and changes of keys, or receipts. */
+/** A `ledger` key signs checkpoints and key changes. A `writer` key signs receipts. */
 export type KeyRole = 'ledger' | 'writer'
 
-/** A private key that was read. Whoever has imported the seed overwrites it. */
+/** A private key in memory. The code that imports the seed must overwrite it afterwards. */
 export interface StoredKey {
   readonly role: KeyRole
   readonly publicKey: PublicKey
@@ -34,32 +35,31 @@ export interface StoredKey {
   readonly file: string
 }
 
-/** The keys of a data directory, the ledger's first. */
+/** The keys of a data directory, ledger keys first. */
 export interface Keyring {
   readonly keys: readonly StoredKey[]
 }
 
-/** A passphrase that a person could still guess protects nothing. */
-const LEAST_PASSPHRASE = 12
-/** Milliseconds for the program that prints the passphrase. */
+/** Shorter passphrases can be guessed. */
+const MIN_PASSPHRASE = 12
+/** Time limit in milliseconds for the command that prints the passphrase. */
 const COMMAND_LIMIT = 10_000
 const NAME = /^(ledger|writer)-([0-9a-f]{8})\.pem$/
 const WINDOWS = process.platform === 'win32'
 
-/** The directory of the key files. */
 export function keysIn(data: string): string {
   return join(data, 'keys')
 }
 
 /**
- * Makes a key and keeps it in a new file, which survives a crash when this returns. Never overwrites one.
+ * Creates a key in a new file. The file is durable when this returns. Never overwrites a file.
  *
  * @throws GatewayError `KEY_UNUSABLE` if the passphrase is too short or the file cannot be written.
  */
 export async function createKey(data: string, role: KeyRole, passphrase?: string): Promise<StoredKey> {
-  if (passphrase !== undefined && passphrase.length < LEAST_PASSPHRASE) {
-    throw new GatewayError('KEY_UNUSABLE', `the passphrase is shorter than ${LEAST_PASSPHRASE} characters`, {
-      hints: ['use a long random one, such as `openssl rand -base64 24` prints'],
+  if (passphrase !== undefined && passphrase.length < MIN_PASSPHRASE) {
+    throw new GatewayError('KEY_UNUSABLE', `the passphrase is shorter than ${MIN_PASSPHRASE} characters`, {
+      hints: ['use a long random one, for example from `openssl rand -base64 24`'],
     })
   }
   const { privateKey } = generateKeyPairSync('ed25519')
@@ -77,7 +77,7 @@ function pemOf(key: KeyObject, passphrase: string | undefined): string {
     .toString()
 }
 
-/** Writes a new file that only this user can read, durably. Never overwrites one. @throws GatewayError `KEY_UNUSABLE`. */
+/** Durably writes a new file that only this user can read. Never overwrites a file. @throws GatewayError `KEY_UNUSABLE`. */
 export function writePrivately(file: string, pem: string): void {
   try {
     const folder = dirname(file)
@@ -93,14 +93,14 @@ export function writePrivately(file: string, pem: string): void {
   } catch (fault) {
     throw unusable(
       `the key file \`${file}\` cannot be written: ${codeOf(fault instanceof GatewayError ? fault.cause : fault)}`,
-      ['see whether the disk is full, and whether this user may write there'],
+      ['check that the disk has free space and that this user can write there'],
     )
   }
 }
 
-/** A new name is durable only when its directory is. */
+/** Makes a new file name durable. */
 function syncDirectory(path: string): void {
-  // Windows has no such thing, and refuses to open a directory.
+  // Windows cannot open a directory.
   if (WINDOWS) return
   const descriptor = openSync(path, 'r')
   try {
@@ -111,9 +111,10 @@ function syncDirectory(path: string): void {
 }
 
 /**
- * Reads all keys of a data directory. The passphrase is asked for only if a file needs it, and once.
+ * Reads all keys of a data directory. Asks for the passphrase once, and only if a file needs it.
  *
- * @throws GatewayError `DATA_MISSING` if there are none; `KEY_UNUSABLE` if others could read them, or one cannot be opened.
+ * @throws GatewayError `DATA_MISSING` if there are no keys; `KEY_UNUSABLE` if other users could read them or one cannot be
+ * opened.
  */
 export async function openKeyring(
   config: Pick<Config, 'data' | 'passphraseCommand'>,
@@ -127,7 +128,7 @@ export async function openKeyring(
   return { keys }
 }
 
-/** The passphrase that the key files have, for a new one beside them; undefined if they have none. @throws as `openKeyring`. */
+/** The passphrase of the existing key files, to protect a new one. Undefined if they have none. @throws as `openKeyring`. */
 export async function keyPassphrase(
   config: Pick<Config, 'data' | 'passphraseCommand'>,
   env: NodeJS.ProcessEnv = process.env,
@@ -135,7 +136,7 @@ export async function keyPassphrase(
   return passphraseFor(readKeyFiles(keysIn(config.data)), config, env, COMMAND_LIMIT)
 }
 
-/** Forgets a key for good. @throws GatewayError `KEY_UNUSABLE` if its file cannot be removed. */
+/** Deletes a key file permanently. @throws GatewayError `KEY_UNUSABLE` if it cannot be removed. */
 export function removeKey({ file }: StoredKey): void {
   try {
     unlinkSync(file)
@@ -147,15 +148,15 @@ export function removeKey({ file }: StoredKey): void {
   }
 }
 
-/** A key file, as its name describes it. */
+/** A key file, as described by its name. */
 interface KeyFile {
   readonly file: string
   readonly role: KeyRole
-  /** First 8 digits of the key's id. */
+  /** First 8 hexadecimal digits of the key id. */
   readonly id: string
 }
 
-/** The key files of a directory by their names, the ledger's first. Their contents are not looked at. */
+/** Lists the key files of a directory by name, ledger keys first. Does not read them. */
 export function listKeyFiles(folder: string): readonly KeyFile[] {
   return namesIn(folder)
     .filter((name) => name.endsWith('.pem'))
@@ -164,8 +165,8 @@ export function listKeyFiles(folder: string): readonly KeyFile[] {
       const file = join(folder, name)
       const [, role, id] = NAME.exec(name) ?? []
       if ((role === 'ledger' || role === 'writer') && id !== undefined) return { file, role, id }
-      throw unusable(`\`${file}\` has not the name of a key file`, [
-        'key files are called `ledger-<8 hex>.pem` and `writer-<8 hex>.pem`; move anything else away',
+      throw unusable(`\`${file}\` does not have the name of a key file`, [
+        'key files are named `ledger-<8 hex>.pem` and `writer-<8 hex>.pem`; move other files out of the folder',
       ])
     })
 }
@@ -183,26 +184,29 @@ function readKeyFiles(folder: string): readonly (KeyFile & { readonly pem: strin
   const files = listKeyFiles(folder)
   if (files.length === 0) {
     throw new GatewayError('DATA_MISSING', `there are no keys in \`${folder}\``, {
-      hints: ['put back the key files from your backup: without them nothing can be added to the ledger'],
+      hints: ['restore the key files from your backup: without them the ledger cannot be extended'],
     })
   }
   refuseLoose(folder, lstatSync(folder), '700')
   return files.map((each) => ({ ...each, pem: readPrivately(each.file) }))
 }
 
-/** Reads a file that only this user can reach: what was checked is what is read. @throws GatewayError `KEY_UNUSABLE`. */
+/**
+ * Reads a file that only this user can access. Checks the opened descriptor, so the file cannot be swapped after the check.
+ * @throws GatewayError `KEY_UNUSABLE`.
+ */
 export function readPrivately(file: string): string {
   let descriptor
   try {
     descriptor = openSync(file, constants.O_RDONLY | (WINDOWS ? 0 : constants.O_NOFOLLOW))
   } catch (fault) {
     throw unusable(`the key file \`${file}\` cannot be opened: ${codeOf(fault)}`, [
-      'it must be a file, not a link, and belong to the user who runs the gateway',
+      'it must be a regular file, not a link, and belong to the user who runs the gateway',
     ])
   }
   try {
     const found = fstatSync(descriptor)
-    if (!found.isFile()) throw unusable(`\`${file}\` is not a file`, ['name the key file itself'])
+    if (!found.isFile()) throw unusable(`\`${file}\` is not a file`, ['give the path of the key file'])
     refuseLoose(file, found, '600')
     return readFileSync(descriptor, 'utf8')
   } finally {
@@ -234,8 +238,8 @@ async function openKey(
   const { publicKey } = await importSigningKey(seed)
   if (publicKey.id.startsWith(id)) return { role, publicKey, seed, file }
   seed.fill(0)
-  throw unusable(`\`${file}\` holds another key than its name says`, [
-    `its key has the id \`${publicKey.id.slice(0, 8)}…\`; put the right file back, or name this one after its key`,
+  throw unusable(`\`${file}\` contains a different key than its name says`, [
+    `its key has the id \`${publicKey.id.slice(0, 8)}…\`; restore the right file, or rename this one to match its key`,
   ])
 }
 
@@ -243,25 +247,23 @@ function decode(file: string, pem: string, passphrase: string | undefined): KeyO
   try {
     return createPrivateKey({ key: pem, format: 'pem', ...(passphrase !== undefined && { passphrase }) })
   } catch {
-    // The reason is left out on purpose: how a passphrase is wrong is nobody's business.
+    // The cause is omitted on purpose: it could reveal something about the passphrase.
     throw isEncrypted(pem)
       ? unusable(`the passphrase does not open \`${file}\``, [])
       : unusable(`\`${file}\` is not a private key in PKCS#8 PEM`, [
-          'if it was being made when the machine stopped, remove it; otherwise put it back from your backup',
+          'if the machine stopped while the key was being created, remove the file; otherwise restore it from your backup',
         ])
   }
 }
 
-/** RFC 8410: everything before the 32 bytes of an Ed25519 seed, without attributes and public key. */
+/** The fixed DER prefix before the 32 bytes of an Ed25519 seed (RFC 8410), without attributes and public key. */
 const PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 function seedOf(key: KeyObject, file = 'the new key'): Uint8Array {
   const isEd25519 = key.asymmetricKeyType === 'ed25519'
   const der = isEd25519 ? key.export({ type: 'pkcs8', format: 'der' }) : Buffer.alloc(0)
   if (der.length !== 48 || !der.subarray(0, 16).equals(PREFIX)) {
-    throw unusable(`\`${file}\` holds a key of another kind than Ed25519`, [
-      'make keys with `tollgate keys rotate`',
-    ])
+    throw unusable(`\`${file}\` does not contain an Ed25519 key`, ['create keys with `tollgate keys rotate`'])
   }
   const seed = Uint8Array.from(der.subarray(16))
   der.fill(0)
@@ -279,12 +281,12 @@ async function passphraseFor(
   if (given !== undefined && given !== '') return given
   const [program, ...args] = command ?? []
   if (program !== undefined) return runForPassphrase(program, args, { env, limit })
-  throw unusable('the key files have a passphrase, and none was given', [
+  throw unusable('the key files need a passphrase, and none was given', [
     'set TOLLGATE_KEY_PASSPHRASE, or `keys: { passphrase-command: […] }` in tollgate.yaml',
   ])
 }
 
-/** Runs the program that prints the passphrase. What it prints is in no message. */
+/** Runs the command that prints the passphrase. No message contains its output. */
 function runForPassphrase(
   program: string,
   args: readonly string[],
@@ -293,12 +295,12 @@ function runForPassphrase(
   return new Promise((resolve, reject) => {
     const limits = { timeout: limit, killSignal: 'SIGKILL', maxBuffer: 1 << 16 } as const
     const child = execFile(program, [...args], { ...limits, env }, (fault, printed) => {
-      // One newline is how programs end their output; any other belongs to the passphrase.
+      // Programs end their output with one newline. Any other newline belongs to the passphrase.
       const passphrase = printed.replace(/\r?\n$/, '')
       if (!fault && passphrase !== '') return resolve(passphrase)
       reject(
         unusable(`the passphrase command \`${program}\` ${failing(fault, limit)}`, [
-          'run it by hand and see what it says',
+          'run it by hand to see its output',
         ]),
       )
     })

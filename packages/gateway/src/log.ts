@@ -1,14 +1,13 @@
-// One line of JSON on standard error for each thing worth knowing. Never a secret, a token, or an argument's value.
+// Writes one JSON line per event to standard error. A line never contains a secret, a token or an argument value.
 
-/** How much a line matters. */
 export type Level = 'debug' | 'info' | 'warn' | 'error'
 
-/** Writes lines of the log. Fields are for machines; the message is for people. */
+/** Writes one log line. Fields are for programs, the message is for people. */
 export type Log = (level: Level, message: string, fields?: Readonly<Record<string, unknown>>) => void
 
 const ORDER: readonly Level[] = ['debug', 'info', 'warn', 'error']
 
-/** A log that writes to `write` what is at least as important as `least`. */
+/** Creates a log that passes lines of level `least` and above to `write`. */
 export function createLog(least: Level, write: (line: string) => void): Log {
   return (level, message, fields = {}) => {
     if (ORDER.indexOf(level) < ORDER.indexOf(least)) return
@@ -16,5 +15,5 @@ export function createLog(least: Level, write: (line: string) => void): Log {
   }
 }
 
-/** Says nothing. */
+/** A log that writes nothing. */
 export const silent: Log = () => undefined

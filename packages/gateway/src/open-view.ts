@@ -1,4 +1,4 @@
-// The ledger of a data directory for reading only: without a kernel, so that it is there at once.
+// Opens the ledger of a data directory read-only, without starting a kernel.
 
 import { formatTrust, noteKey, type PublicKey } from '@tollgate/evidence'
 import type { Config } from './config/config.ts'
@@ -7,17 +7,17 @@ import { openingView, type Sealer } from './sealing.ts'
 import { openSqliteView, openSqliteViewApart } from './store/sqlite/store.ts'
 import type { LedgerView } from './view.ts'
 
-/** The ledger of a data directory for reading only. */
+/** A ledger that is open for reading only. */
 export interface OpenView {
   readonly view: LedgerView
-  /** The text of a trust file. */
+  /** The text of the trust file. */
   trust: () => Promise<string>
   close: () => Promise<void>
 }
 
 /**
- * Opens the ledger for reading only, also beside a running gateway; for who reads a lot, and has work to do meanwhile, in a
- * thread of its own. @throws GatewayError as `openGateway`.
+ * Opens the ledger read-only, also next to a running gateway. With `apart`, reading runs in a separate thread. @throws
+ * GatewayError as `openGateway`.
  */
 export async function openView(config: Config, apart: boolean = false): Promise<OpenView> {
   const { data, ledger, writer } = config
@@ -28,7 +28,7 @@ export async function openView(config: Config, apart: boolean = false): Promise<
   return { view, trust: () => Promise.resolve(trustText(ledger, ledgerKeys)), close }
 }
 
-/** The text of a trust file. */
+/** The text of a trust file with these keys. */
 export function trustText(origin: string, keys: readonly PublicKey[]): string {
   return formatTrust({
     ledger: origin,

@@ -1,4 +1,4 @@
-// Opening what is in a data directory: the ledger with its keys, the kernel on it, the tokens; or the ledger for reading only.
+// Opens a data directory: the ledger with its keys, the kernel and the tokens, or the ledger read-only.
 
 import { randomBytes } from 'node:crypto'
 import { importPublicKey, type PublicKey } from '@tollgate/evidence'
@@ -31,29 +31,30 @@ import type { LedgerView } from './view.ts'
 export type { FsckProblem }
 export { openView, type OpenView } from './open-view.ts'
 
-/** A running gateway, before any door is open. */
+/** An open gateway. It does not listen on any door yet. */
 export interface Gateway {
   readonly config: Config
   readonly kernel: Kernel
   readonly view: LedgerView
   readonly tokens: Tokens
-  /** The ledger's keys in service, for trust files. */
+  /** The ledger keys in service, for trust files. */
   readonly ledgerKeys: readonly PublicKey[]
   /** A signed checkpoint of the newest durable head. */
   checkpoint: () => Promise<string>
-  /** Calls back after every commit, with the number of entries. Returns what ends it. */
+  /** Calls the listener after every commit with the number of entries. Returns a function that removes it. */
   watch: (listener: (size: number) => void) => () => void
-  /** The text of a trust file. */
+  /** The text of the trust file. */
   trust: () => string
-  /** Ends the upkeep, signs the last head and lets go of the ledger. */
+  /** Stops the upkeep, signs the last head and closes the ledger. */
   close: () => Promise<void>
 }
 
 /**
- * Founds the ledger of a data directory: makes the file, with genesis and the writer's key. Keys may be made for it, while nobody
- * else can: two that begin at once would each make some, and neither could found a ledger with two of them.
+ * Creates the ledger of a data directory: the file, the genesis receipt and the writer's key. A keyring function runs under
+ * the lock, so that two concurrent starts do not both create keys.
  *
- * @throws GatewayError `DATA_EXISTS` if there is one, `KEY_UNUSABLE` if a key is missing, `LEDGER_LOCKED` if another is at it.
+ * @throws GatewayError `DATA_EXISTS` if there is a ledger, `KEY_UNUSABLE` if a key is missing, `LEDGER_LOCKED` if another
+ * process has the lock.
  */
 export async function foundLedger(
   config: Config,
@@ -85,13 +86,13 @@ function onlyKey({ keys }: Keyring, role: KeyRole): StoredKey {
   if (key && more.length === 0) return key
   throw new GatewayError(
     'KEY_UNUSABLE',
-    `a new ledger needs one ${role} key, and there are ${more.length + (key ? 1 : 0)}`,
+    `a new ledger needs exactly one ${role} key, but there are ${more.length + (key ? 1 : 0)}`,
   )
 }
 
 /**
- * Opens the gateway of a data directory: checks the ledger's right edge, closes what a crash left open, takes up tokens. A
- * `brief` one is for a single command: it starts sooner and does less at a time.
+ * Opens the gateway of a data directory: checks the newest entries of the ledger, closes calls that a crash left open and
+ * loads the tokens. `brief` is for a single command: it starts sooner but writes slower.
  *
  * @throws GatewayError `LEDGER_LOCKED`, `LEDGER_FOREIGN`, `LEDGER_DAMAGED`, `LEDGER_ROLLED_BACK`, `KEY_UNUSABLE`,
  * `DATA_MISSING` or `STORE_FAILED`; KernelError if the private records are damaged.
@@ -105,9 +106,10 @@ export async function openGateway(
   const store = await openStore(config, keyring, { brief })
   try {
     const known = await store.view.record(SEALING)
-    // A ledger that has sealed nothing yet gets its key now. One that has must not go on without it unless a person says so.
+    // A ledger without sealed records gets its key now. A ledger that has sealed records must have its key: only an operator
+    // replaces it.
     if (known === undefined && createSealKey(config)) {
-      log('info', 'made the key of the kept calls; back it up apart from the data', {
+      log('info', 'created the key that encrypts kept calls; back it up separately from the data', {
         file: config.keep.keyFile,
       })
     }
@@ -130,7 +132,7 @@ export async function openGateway(
       trust: () => trustText(config.ledger, ledgerKeys),
       async close() {
         await upkeep.stop()
-        // What was made for this run ends with it. After a crash, the next start sees to that.
+        // Tokens for this run end with it. After a crash, the next start revokes them.
         await tokens.endRun().catch(() => undefined)
         const { folded } = await store.close()
         if (!folded) log('warn', UNFOLDED)
@@ -143,10 +145,10 @@ export async function openGateway(
 }
 
 const RESEALED =
-  'the key of the kept calls is another one than before; what the old one has sealed cannot be read until you put that one back'
+  'the key that encrypts kept calls has changed; calls sealed with the old key cannot be read until you restore that key'
 
 const UNFOLDED =
-  'the newest entries are still in `ledger.sqlite-wal`, because another process reads the ledger; when it has ended, `tollgate fsck --fold` moves them into `ledger.sqlite`'
+  'the newest entries are still in `ledger.sqlite-wal`, because another process reads the ledger; after it ends, run `tollgate fsck --fold` to move them into `ledger.sqlite`'
 
 function openStore(
   { data, ledger, writer, headGuard }: Config,
@@ -160,13 +162,9 @@ function openStore(
 async function openKernelOn(store: SqliteStore, config: Config, sealer: Sealer): Promise<Kernel> {
   const { ledger, writer, tenant, commit } = config
   if (store.key === undefined) {
-    throw new GatewayError(
-      'DATA_MISSING',
-      'the ledger file is empty: it was made, but its ledger was never founded',
-      {
-        hints: ['remove `ledger.sqlite` and `keys/`, then run `tollgate up`: it makes what is missing'],
-      },
-    )
+    throw new GatewayError('DATA_MISSING', 'the ledger file is empty: its creation was interrupted', {
+      hints: ['remove `ledger.sqlite` and `keys/`, then run `tollgate up` to create them again'],
+    })
   }
   const keep = config.keep.calls !== undefined
   const sealing = sealingStore(store, sealer)
@@ -185,15 +183,15 @@ const HOST: Host = {
   },
 }
 
-/** A kernel that only looks at the ledger of a data directory, as it was when it was opened. */
+/** A read-only kernel on a snapshot of the ledger. */
 interface LedgerLook {
   readonly kernel: Kernel
   close: () => Promise<void>
 }
 
 /**
- * Opens a kernel for looking only, also beside a running gateway. `at` is the time that it takes it to be, in milliseconds; never
- * before the newest receipt.
+ * Opens a read-only kernel, also next to a running gateway. `at` is its current time in milliseconds; the kernel never uses a
+ * time before the newest receipt.
  *
  * @throws GatewayError as `openGateway`; KernelError if the private records are damaged.
  */
@@ -215,7 +213,7 @@ export async function isRunning({ data }: Pick<Config, 'data'>): Promise<boolean
   return Promise.resolve(isLocked(data))
 }
 
-/** Checks all of the ledger, from the outside. It may run beside a gateway, and then speaks of the ledger as it was. */
+/** Checks the whole ledger. Can run next to a gateway; the report then covers the ledger as it was at the start. */
 export async function fsckLedger(
   config: Config,
   onProgress: (progress: FsckProgress) => void,
@@ -225,7 +223,7 @@ export async function fsckLedger(
 }
 
 /**
- * Checks the right edge of the ledger as a start does, and against the head that is remembered elsewhere. Changes nothing.
+ * Checks the newest entries as a start does, and compares them with the remembered head. Changes nothing.
  *
  * @throws GatewayError `LEDGER_DAMAGED` or `LEDGER_ROLLED_BACK`, as `openGateway`.
  */
@@ -233,12 +231,15 @@ export async function checkLedger({ data, ledger, writer, headGuard }: Config): 
   await checkFrom({ data, origin: ledger, writer, guard: headGuard })
 }
 
-/** How many bytes are in the log beside the ledger file. */
+/** The size in bytes of the write-ahead log next to the ledger file. */
 export function unfolded({ data }: Config): number {
   return logBytes(data)
 }
 
-/** Moves the log into the ledger file, of a gateway that is stopped. Whether it could be done. @throws GatewayError. */
+/**
+ * Moves the write-ahead log into the ledger file. The gateway must be stopped. Returns whether it succeeded. @throws
+ * GatewayError.
+ */
 export function foldLedger({ data }: Config): boolean {
   const lock = takeLock(data)
   try {
@@ -251,7 +252,7 @@ export function foldLedger({ data }: Config): boolean {
   }
 }
 
-/** Copies the ledger to a new file, also while a gateway runs. Keys are not copied. @throws GatewayError. */
+/** Copies the ledger to a new file, also while a gateway runs. Does not copy keys. @throws GatewayError. */
 export async function backupLedger(
   { data }: Config,
   target: string,
@@ -260,7 +261,7 @@ export async function backupLedger(
   return backupSqlite(data, target, onProgress)
 }
 
-/** Measures what a durable write costs where the data is. */
+/** Measures the cost of a durable write in the data directory. */
 export async function measureDurability({ data }: Config): Promise<Durability> {
   return Promise.resolve(measureSyncs(data))
 }

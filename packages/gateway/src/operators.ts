@@ -1,5 +1,5 @@
-// The operators' own way in: a socket beside the ledger, for the gateway's user alone. Whatever is the matter with the port that
-// agents come by, a person with an operator's token can still look, freeze and revoke.
+// Serves the API to operators on a local socket next to the ledger, which only the gateway's user can open. Operators can
+// look, freeze and revoke there even if the port for agents does not work.
 
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -12,18 +12,21 @@ import { close, limitsOf, prepare } from './http-server.ts'
 import { bindSocket } from './mcp/client/local-bind.ts'
 import { HAS_PIPES, operatorsPath } from './mcp/client/local-path.ts'
 
-/** The socket, open. */
+/** The open socket. */
 interface Operators {
   readonly path: string
-  /** Takes no more requests, lets those under way finish for so many milliseconds, and removes the socket. */
+  /** Accepts no new requests, waits up to `grace` milliseconds for running ones and removes the socket. */
   close(grace: number): Promise<void>
 }
 
 const CONNECTIONS = 64
-// Nobody is asked under another name there: it has no address that a page could be made to point at.
+// A web page cannot address the socket, so one name is enough.
 const NAMES = { hosts: new Set(['localhost']), scheme: 'http' } as const
 
-/** Opens the socket of a data directory. One that cannot be opened is told in the log: agents are governed without it. */
+/**
+ * Opens the socket of a data directory. A failure is logged and returns undefined, because agents are governed without the
+ * socket.
+ */
 export async function openOperators(
   data: string | undefined,
   app: App,
@@ -37,13 +40,13 @@ export async function openOperators(
   try {
     await bindSocket(server, path)
   } catch (fault) {
-    // A code says enough, where the fault is the system's.
+    // For a system error the code is enough.
     const because = fault instanceof GatewayError ? fault.message : codeOf(fault)
-    api.log('warn', 'operators have no local socket', { because })
+    api.log('warn', 'the local socket for operators could not be opened', { because })
     return undefined
   }
   server.on('error', ({ code }: NodeJS.ErrnoException) =>
-    api.log('error', 'the socket of the operators failed', { code }),
+    api.log('error', 'the local socket for operators failed', { code }),
   )
   return {
     path,
@@ -59,14 +62,14 @@ function codeOf(fault: unknown): string {
   return (fault as NodeJS.ErrnoException).code ?? 'no reason given'
 }
 
-/** The API, for operators and admins alone: not even a public route answers anyone else here. */
+/** Answers operators and admins only. Other callers are refused even on public routes. */
 async function answerOperator(asked: DoorRequest, app: App, api: ApiOptions): Promise<Reply> {
   try {
     const { role } = identityOf(asked, api)
     if (role === 'operator' || role === 'admin') return await app.answer(asked)
     throw new Problem('role-forbidden', `the token has the role \`${role}\``, {
       remedy:
-        'Use a token with the role `operator` or `admin`; others come by the address the gateway listens on.',
+        'Use a token with the role `operator` or `admin`. For other roles, use the address that the gateway listens on.',
     })
   } catch (fault) {
     const reply = replyTo(fault, undefined, api)

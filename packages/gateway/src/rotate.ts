@@ -1,5 +1,5 @@
-// Changing a key: the new one enters service and the old one leaves it, in one batch on the ledger. Old receipts still
-// verify, since a key's service is bounded by places in the ledger and not by time.
+// Rotates a key: one batch on the ledger adds the new key and retires the old one. Old receipts still verify, because a key's
+// service is bounded by ledger positions, not by time.
 
 import {
   encodeReceipt,
@@ -16,26 +16,25 @@ import { GatewayError } from './error.ts'
 import type { Keyring, KeyRole, StoredKey } from './keyring.ts'
 import { openSqliteStore, type SqliteStore } from './store/sqlite/store.ts'
 
-/** What has changed. */
+/** The ids of the keys that changed. */
 export interface Rotation {
-  /** Ids of the keys. */
   readonly added: string
   readonly retired: string
 }
 
 /**
- * Puts a new key in service instead of the one that is. Its file must be durable before. The gateway must not be running.
+ * Replaces the key in service by a new one. The file of the new key must already be durable. The gateway must not run.
  *
- * @throws GatewayError `LEDGER_LOCKED` if it is, or as opening does.
+ * @throws GatewayError `LEDGER_LOCKED` if the gateway runs, or as opening does.
  */
 export async function rotateKey(config: Config, keyring: Keyring, fresh: StoredKey): Promise<Rotation> {
   const { data, ledger: origin, writer, headGuard } = config
   const seeds = [...keyring.keys, fresh].map(({ seed }) => seed)
   const options = { data, origin, writer, seeds, guard: headGuard, brief: true }
-  // Quiet: the key that signs checkpoints may be the one that leaves.
+  // `quiet` signs no checkpoint: the key that would sign it may be the one that is retired.
   const store = await openSqliteStore({ ...options, quiet: true })
   const rotation = await changeKey(config, keyring, fresh, store).finally(() => store.close())
-  // Opened once more, so that the head is signed by the key that is in service now.
+  // Opened again, so that the new key signs the head.
   await (await openSqliteStore(options)).close()
   return rotation
 }
@@ -62,7 +61,7 @@ async function changeKey(
 function inService(held: readonly PublicKey[], fits: (key: PublicKey) => boolean): PublicKey {
   const found = held.find(fits)
   if (found) return found
-  throw new GatewayError('KEY_UNUSABLE', 'the key that is in service is not in `keys/`')
+  throw new GatewayError('KEY_UNUSABLE', 'the key in service is missing from `keys/`')
 }
 
 function keyReceipt(
@@ -71,7 +70,7 @@ function keyReceipt(
   op: KeyChange['op'],
   key: PublicKey,
 ): Entry {
-  // The ledger's time never goes back, whatever the clock says.
+  // The time of the ledger never goes back, even if the clock does.
   const time = new Date(Math.max(Date.now(), head ? Date.parse(head.time) : 0)).toISOString()
   const change: KeyChange = {
     v: 1,

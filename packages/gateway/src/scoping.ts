@@ -1,37 +1,38 @@
-// A scope that comes through a door: who may bring one, and what is said to everybody else.
+// Sets the scope of a session for a caller, and checks that the caller may set it.
 
 import { KernelError, NOBODY, type Kernel } from '@tollgate/kernel'
 import { setScope, type ScopeSet } from '@tollgate/kernel/admin'
 import { parseScope, type Scope } from '@tollgate/kernel/detection'
 import type { Identity } from './tokens.ts'
 
-/** Whose session is given a scope, and what came in for one. */
+/** A session and the scope for it. */
 interface ScopeGiven {
   readonly principal: string
   readonly session: string
-  /** As it came: nothing of it is believed yet. */
+  /** As received, not validated yet. */
   readonly scope: unknown
 }
 
-/** What is said to whoever may not say what a session is for. */
+/** The message for callers that may not set the scope of a session. */
 export const NOT_YOURS: string =
-  'an agent does not say what its own session is for; open the session with a token of the role `host`, or ask an operator'
+  'an agent cannot set the scope of its own session; open the session with a token of the role `host`, or ask an operator'
 
-/** Whether somebody may say what sessions are for: operators of any, a host of its own principal. */
+/** Whether a caller may set scopes: operators for any principal, a host token for its own principal. */
 export function maySetScope({ role, mayOpen, principal }: Identity, of: string): boolean {
   if (role === 'operator' || role === 'admin') return true
   return role === 'agent' && mayOpen === true && principal === of
 }
 
 /**
- * Gives a session the scope that came in.
+ * Sets the scope of a session.
  *
- * @throws KernelError `SCOPE_REFUSED` if this is not for the caller to say, or too late; `REQUEST_INVALID` if it is no scope.
+ * @throws KernelError `SCOPE_REFUSED` if the caller may not set it or it is too late; `REQUEST_INVALID` if the scope is
+ * malformed.
  */
 export async function giveScope(kernel: Kernel, who: Identity, given: ScopeGiven): Promise<ScopeSet> {
   const { principal, session } = given
   if (!maySetScope(who, principal)) throw new KernelError('SCOPE_REFUSED', NOT_YOURS)
-  if (principal === NOBODY) throw new KernelError('SCOPE_REFUSED', 'nobody has no sessions')
+  if (principal === NOBODY) throw new KernelError('SCOPE_REFUSED', 'the unknown principal has no sessions')
   return setScope(kernel, {
     tenant: who.tenant,
     principal,
@@ -42,7 +43,7 @@ export async function giveScope(kernel: Kernel, who: Identity, given: ScopeGiven
   })
 }
 
-/** A scope whose origin is not said comes from the application. */
+/** The origin of a scope defaults to the host application. */
 function scopeIn(value: unknown): Scope {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   return parseScope(isObject ? { by: 'host', ...value } : value)

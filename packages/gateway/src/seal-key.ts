@@ -1,5 +1,5 @@
-// The key that encrypts kept calls: one file for each ledger, for this user's eyes only, and never where the data is. A copy of the data
-// directory alone then shows no argument of any call.
+// The key that encrypts kept calls: one file per ledger, readable only by this user, outside of the data directory. A copy of
+// the data directory alone then reveals no arguments.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, realpathSync } from 'node:fs'
@@ -14,11 +14,14 @@ type KeyPlace = Pick<Config, 'data'> & { readonly keep: Pick<Config['keep'], 'ke
 
 const HEAD = 'tollgate-seal-1 '
 
-/** Makes the key if there is none. Whether it did. @throws GatewayError `KEY_UNUSABLE` if it cannot be written, or not there. */
+/**
+ * Creates the key if it is missing. Returns whether it did. @throws GatewayError `KEY_UNUSABLE` if it cannot be written, or
+ * would be in the data directory.
+ */
 export function createSealKey(place: KeyPlace): boolean {
   const { keyFile } = place.keep
   if (existsSync(keyFile)) return false
-  // Before it is written: a key that was once in the data directory may be in a copy of it.
+  // Checked before writing: a backup of the data directory must never contain the key.
   refuseInside(place)
   writePrivately(keyFile, `${HEAD}${randomBytes(KEY_BYTES).toString('base64')}\n`)
   return true
@@ -27,7 +30,7 @@ export function createSealKey(place: KeyPlace): boolean {
 /**
  * Reads the key.
  *
- * @throws GatewayError `KEY_UNUSABLE` if it is missing, open to others, in the data directory, or no such key.
+ * @throws GatewayError `KEY_UNUSABLE` if it is missing, readable by others, in the data directory, or malformed.
  */
 export function readSealKey(place: KeyPlace): Sealer {
   const { keyFile } = place.keep
@@ -36,14 +39,14 @@ export function readSealKey(place: KeyPlace): Sealer {
   const text = readPrivately(keyFile)
   const key = Buffer.from(text.startsWith(HEAD) ? text.slice(HEAD.length).trim() : '', 'base64')
   if (key.length !== KEY_BYTES) {
-    throw unusable(`\`${keyFile}\` does not hold the key of kept calls`, [
-      'put it back from your backup; or move it away and run `tollgate keys seal`, which makes a new one',
+    throw unusable(`\`${keyFile}\` does not contain a key for kept calls`, [
+      'restore it from your backup; or move the file away and run `tollgate keys seal` to create a new key',
     ])
   }
   return createSealer(key)
 }
 
-/** The same for commands that only read: undefined if the key cannot be had. What is sealed is then shown as not readable. */
+/** As `readSealKey`, for commands that only read: undefined if the key is unusable. Sealed records then stay unreadable. */
 export function sealKeyIfAny(place: KeyPlace): Sealer | undefined {
   try {
     return readSealKey(place)
@@ -53,20 +56,23 @@ export function sealKeyIfAny(place: KeyPlace): Sealer | undefined {
   }
 }
 
-/** Wherever links lead. Of a directory that is not made yet, the nearest one above it that is there says it. */
+/**
+ * Refuses a key file inside the data directory, after resolving links. If its folder does not exist yet, the nearest existing
+ * parent counts.
+ */
 function refuseInside({ data, keep: { keyFile } }: KeyPlace): void {
   let folder = dirname(keyFile)
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder)
   if (!isInside(realpathSync(data), realpathSync(folder))) return
-  throw unusable(`the key of the kept calls is in the data directory: \`${keyFile}\``, [
-    'move it out and name it with `keep: { key-file: PATH }` in tollgate.yaml: a copy of the directory must not hold both',
+  throw unusable(`the key that encrypts kept calls is in the data directory: \`${keyFile}\``, [
+    'move it out and set `keep: { key-file: PATH }` in tollgate.yaml, so that a copy of the data does not include the key',
   ])
 }
 
 function missing(keyFile: string): GatewayError {
-  return unusable(`the key of the kept calls is missing: \`${keyFile}\``, [
-    'put it back from your backup',
-    'or run `tollgate keys seal`, which makes a new one: calls that were kept, and arguments that wait for an approval, are then lost',
+  return unusable(`the key that encrypts kept calls is missing: \`${keyFile}\``, [
+    'restore it from your backup',
+    'or run `tollgate keys seal` to create a new one; kept calls and the arguments of waiting approvals are then lost',
   ])
 }
 

@@ -1,20 +1,20 @@
-// Encryption of private records that hold what agents wrote: kept calls, and the arguments that a person is to approve. AES-256-GCM,
-// a random nonce for each record, and the record's name as associated data, so that no record passes for another.
+// Encrypts private records that contain agent data: kept calls and the arguments of approval requests. AES-256-GCM with a
+// random nonce per record. The record's name is associated data, so a record cannot be moved to another name.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { Batch, Store, Stored } from '@tollgate/kernel'
 import type { LedgerView } from './view.ts'
 
-/** Seals and opens the texts of private records with one key. */
+/** Encrypts and decrypts the texts of private records with one key. */
 export interface Sealer {
-  /** Names the key without telling it. */
+  /** Identifies the key without revealing it. */
   readonly id: string
   seal(name: string, text: string): string
-  /** The text; undefined if another key sealed it, it was changed, or it belongs to another name. */
+  /** The text; undefined if it was sealed with another key or name, or modified. */
   open(name: string, sealed: string): string | undefined
 }
 
-// As the kernel names them. Written out, so that commands that only read need not load it.
+// Same values as in the kernel. Repeated here so that read-only commands need not load the kernel.
 const KEPT = 'kept\n'
 const INPUT = 'input\n'
 const SEALED = 'sealed:'
@@ -25,17 +25,17 @@ const TAG = 16
 const VERSION = `${SEALED}1:`
 const CIPHER = 'aes-256-gcm'
 
-/** Whether a text is encrypted. Texts of earlier versions are JSON, which never begins so. */
+/** Whether a text is encrypted. Unencrypted records of earlier versions are JSON, which never begins with this prefix. */
 export function isSealed(text: string): boolean {
   return text.startsWith(SEALED)
 }
 
-/** Whether a record of this name is encrypted at rest. */
+/** Whether a record of this name must be encrypted at rest. */
 function isToBeSealed(name: string): boolean {
   return name.startsWith(KEPT) || name.startsWith(INPUT)
 }
 
-/** Seals with a key of 32 bytes. */
+/** Creates a sealer. The key has 32 bytes. */
 export function createSealer(key: Uint8Array): Sealer {
   const id = createHash('sha256').update('tollgate sealing key\n').update(key).digest('hex').slice(0, 8)
   const head = `${VERSION}${id}:`
@@ -60,17 +60,17 @@ export function createSealer(key: Uint8Array): Sealer {
           'utf8',
         )
       } catch {
-        // Changed, or moved from another record: as good as lost.
+        // Modified, or moved from another record: treated as lost.
         return undefined
       }
     },
   }
 }
 
-/** The name of the private record that says which key the newest records are sealed with. */
+/** The private record that contains the id of the key in use. */
 export const SEALING = 'sealing'
 
-/** A store that encrypts what is to be encrypted before it is written, and opens it when it is read back. */
+/** Wraps a store: encrypts records before they are written and decrypts them when they are read. */
 export function sealingStore<S extends Store>(store: S, sealer: Sealer): S {
   return {
     ...store,
@@ -85,7 +85,7 @@ export function sealingStore<S extends Store>(store: S, sealer: Sealer): S {
   }
 }
 
-/** A record as it was before it was sealed; what cannot be opened, or never was sealed, as it is. */
+/** The decrypted record. A record that was never sealed or cannot be opened is returned as it is. */
 function openedBy<T extends string | undefined>(
   sealer: Sealer | undefined,
   name: string,
@@ -102,7 +102,7 @@ function sealedBatch(batch: Batch, sealer: Sealer): Batch {
   return { ...batch, records: new Map(records) }
 }
 
-/** A view that opens what is sealed. What it cannot open it shows as it is: see `isSealed`. The key is asked for when it is needed. */
+/** Wraps a view to decrypt records. Records that cannot be opened stay sealed, see `isSealed`. Gets the key on first use. */
 export function openingView(view: LedgerView, sealer: () => Sealer | undefined): LedgerView {
   const opened = (name: string, text: string): string =>
     isSealed(text) ? openedBy(sealer(), name, text) : text
@@ -137,7 +137,7 @@ export function openingView(view: LedgerView, sealer: () => Sealer | undefined):
 
 const CLOCK = /"lamport_clock":([0-9]{1,16})/
 
-/** The name of the record beside a receipt, see `LedgerView.payloads`. */
+/** The name of the private record next to a receipt, see `LedgerView.payloads`. */
 function besideName(prefix: string, { id, text }: { readonly id: string; readonly text: string }): string {
   const [, clock = ''] = CLOCK.exec(text) ?? []
   return `${prefix}${clock.padStart(16, '0')}\n${id}`

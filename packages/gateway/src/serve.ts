@@ -1,4 +1,4 @@
-// The API on a socket: limits everywhere, loopback unless it is safe, and an orderly end.
+// Serves the API and the doors on a TCP socket, with limits, TLS and an orderly shutdown.
 
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -11,36 +11,35 @@ import type { DoorRequest, Door, Reply } from './exchange.ts'
 import { close, limitsOf, prepare } from './http-server.ts'
 import { openOperators } from './operators.ts'
 
-/** Where and how to listen. */
 export interface ListenOptions {
   readonly host: string
-  /** 0 for any that is free. */
+  /** 0 selects a free port. */
   readonly port: number
-  /** Files of the certificate chain and of its key. */
+  /** Paths of the certificate chain and its private key. */
   readonly tls?: { readonly cert: string; readonly key: string }
-  /** Further names under which the gateway may be asked. */
+  /** Additional hostnames that clients may use for the gateway. */
   readonly hosts?: readonly string[]
   readonly connections?: number
-  /** Milliseconds for the whole of a request to arrive; 30 seconds if not given. */
+  /** Milliseconds for a whole request to arrive. Default: 30 seconds. */
   readonly patience?: number
-  /** Milliseconds that requests under way have to finish when it closes; 10 seconds if not given. */
+  /** Milliseconds that running requests have to finish on close. Default: 10 seconds. */
   readonly grace?: number
-  /** Data directory beside whose ledger operators have a socket of their own; none if not given. */
+  /** The data directory in which to open the local socket for operators. No socket if not given. */
   readonly operators?: string
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface Served {
   readonly url: string
-  /** Takes no more requests, lets those under way finish, ends streams. */
+  /** Accepts no new requests, waits for running ones and ends streams. */
   close(): Promise<void>
 }
 
 /**
- * Serves the API, and whatever else has its paths on the same socket: doors are asked before the API is, and closed with it.
+ * Serves the API and the doors on one socket. Doors are asked before the API, and closed with it.
  *
- * @throws GatewayError `LISTEN_REFUSED` if the address is not loopback and there is no TLS or no token, or if it cannot be
- * had.
+ * @throws GatewayError `LISTEN_REFUSED` if the address is not loopback and TLS or tokens are missing, or if it cannot be
+ * bound.
  */
 export async function serve(
   api: ApiOptions,
@@ -56,7 +55,7 @@ export async function serve(
   const { address, port } = await bind(server, listen)
   server.on('error', ({ code }: NodeJS.ErrnoException) => api.log('error', 'the socket failed', { code }))
   if (!isLoopback(address) && !listen.tls) {
-    // A name such as `localhost` can point anywhere.
+    // A hostname such as `localhost` can resolve to any address.
     server.close()
     throw exposed(`\`${listen.host}\` is \`${address}\`, which is not loopback`)
   }
@@ -74,7 +73,7 @@ export async function serve(
   }
 }
 
-/** Asks each door, then the API. A door that fails has answered: what it was asked is for nobody else. */
+/** Asks each door, then the API. An error of a door is the answer: the request is not passed to the next one. */
 async function answerAt(
   doors: readonly Door[],
   app: App,
@@ -93,9 +92,10 @@ async function answerAt(
   return app.answer(asked)
 }
 
-/** Beyond loopback anybody may knock: it takes a certificate, and a reason to know who is there. */
+/** Refuses to listen beyond loopback without TLS and at least one token. */
 function checkExposure({ tokens, identity }: ApiOptions, { host, tls }: ListenOptions): void {
-  if (identity) throw new GatewayError('LISTEN_REFUSED', 'callers over a socket must say who they are')
+  if (identity)
+    throw new GatewayError('LISTEN_REFUSED', 'callers over a socket must authenticate with a token')
   if (host === 'localhost' || isLoopback(host)) return
   if (!tls) throw exposed(`\`${host}\` is not loopback, and there is no TLS`)
   if ((tokens?.list().length ?? 0) === 0) throw exposed(`\`${host}\` is not loopback, and there is no token`)
@@ -104,7 +104,7 @@ function checkExposure({ tokens, identity }: ApiOptions, { host, tls }: ListenOp
 function exposed(message: string): GatewayError {
   return new GatewayError('LISTEN_REFUSED', message, {
     hints: [
-      'listen on 127.0.0.1, and put a proxy that ends TLS in front of it',
+      'listen on 127.0.0.1 and put a TLS-terminating proxy in front of it',
       'or set `listen.tls.cert` and `listen.tls.key` in `tollgate.yaml`, and issue a token first',
     ],
   })
@@ -115,7 +115,7 @@ function isLoopback(address: string): boolean {
 }
 
 function namesOf({ host, hosts = [], tls }: ListenOptions): Names {
-  // Nobody's name: it stands for every address.
+  // A wildcard address is not a name that a client can use.
   const own = host === '0.0.0.0' || host === '::' ? [] : [host]
   const all = [
     'localhost',
@@ -153,7 +153,7 @@ function bind(server: Server, { host, port }: ListenOptions): Promise<AddressInf
     server.once('error', (cause: NodeJS.ErrnoException) => reject(unbound(cause, host, port)))
     server.listen({ host, port }, () => {
       server.removeAllListeners('error')
-      // Sound: the server listens, and not on a pipe.
+      // Sound: the server listens on TCP, not on a pipe.
       resolve(server.address() as AddressInfo)
     })
   })
@@ -163,12 +163,12 @@ function unbound(cause: NodeJS.ErrnoException, host: string, port: number): Gate
   const taken = cause.code === 'EADDRINUSE'
   return new GatewayError(
     'LISTEN_REFUSED',
-    `${host}:${port} cannot be listened on: ${cause.code ?? 'no reason given'}`,
+    `${host}:${port} is not available: ${cause.code ?? 'no reason given'}`,
     {
       cause,
       hints: [
         taken
-          ? 'another program has the port; stop it, or set another `listen.port` in `tollgate.yaml`'
+          ? 'another program uses the port; stop it, or set another `listen.port` in `tollgate.yaml`'
           : 'choose an address of this machine and a port above 1023',
       ],
     },

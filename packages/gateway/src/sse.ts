@@ -1,23 +1,21 @@
-// Server-sent events: reading them from a stream of bytes with limits, and writing one.
+// Reads server-sent events from a byte stream, within limits, and formats them.
 
-/** An event as it came: its type (`message` if it says none) and its data, whose lines are joined. */
+/** One event: its type (`message` by default) and its data. Several data lines are joined with line feeds. */
 export interface SseEvent {
   readonly type: string
   readonly data: Uint8Array
 }
 
-/** Takes bytes as they come, and gives events. */
 interface SseReader {
   push(chunk: Uint8Array): void
-  /** Takes nothing more. */
+  /** Ignores all further bytes. */
   stop(): void
 }
 
-/** What is done with events. */
 interface SseSink {
-  /** An event that has ended. One that the stream cuts short is never given. */
+  /** Called for each complete event. An event that the stream cuts short is dropped. */
   onEvent(event: SseEvent): void
-  /** A line or an event is larger than it may be. Nothing more is taken. */
+  /** Called when a line or an event exceeds its limit. Reading stops. */
   onOverflow(): void
 }
 
@@ -27,7 +25,7 @@ const COLON = 0x3a
 const SPACE = 0x20
 const NEWLINE = Uint8Array.of(LF)
 
-/** Reads a stream of events, none larger than `limit` bytes. */
+/** Reads a stream of events. `limit` is the maximum size of an event in bytes. */
 export function createSseReader(limit: number, sink: SseSink): SseReader {
   const lines = createLines(limit, { onLine, onOverflow })
   let type = ''
@@ -49,7 +47,7 @@ export function createSseReader(limit: number, sink: SseSink): SseReader {
   }
 
   function takeField(line: Uint8Array): void {
-    // By far the most lines.
+    // The most common field.
     if (isData(line)) {
       takeData(line.subarray(line[5] === SPACE ? 6 : 5))
       return
@@ -64,8 +62,8 @@ export function createSseReader(limit: number, sink: SseSink): SseReader {
 
   function takeData(value: Uint8Array): void {
     size += value.length + 1
-    // A line takes more room than it has bytes.
-    if (size - 1 > limit || ++count > MOST_LINES) {
+    // Each line costs more memory than its bytes, so lines are limited too.
+    if (size - 1 > limit || ++count > MAX_LINES) {
       lines.stop()
       onOverflow()
       return
@@ -93,7 +91,7 @@ interface SseLines {
   stop(): void
 }
 
-/** Lines that end with LF, CR or both, which may come in two chunks. */
+/** Splits a stream into lines that end with LF, CR or CRLF. A CRLF may span two chunks. */
 function createLines(limit: number, sink: { onLine(line: Uint8Array): void; onOverflow(): void }): SseLines {
   let pieces: Uint8Array[] = []
   let pending = 0
@@ -104,7 +102,7 @@ function createLines(limit: number, sink: { onLine(line: Uint8Array): void; onOv
   function keep(piece: Uint8Array): void {
     pending += piece.length
     if (piece.length > 0) pieces.push(piece)
-    // The name of a field and what follows it come on top of its value.
+    // The field name comes on top of the value.
     if (pending <= limit + 64) return
     stopped = true
     pieces = []
@@ -140,7 +138,7 @@ function createLines(limit: number, sink: { onLine(line: Uint8Array): void; onOv
   }
 }
 
-/** Where lines end in a chunk. Each kind of end is looked for once, however many there are of the other. */
+/** Finds line ends in a chunk. Searches for each kind of end only once, so that the cost stays linear. */
 function createEnds(chunk: Uint8Array): { after(from: number): number } {
   const next = { [LF]: -1, [CR]: -1 }
   const find = (end: typeof LF | typeof CR, from: number): number => {
@@ -152,7 +150,7 @@ function createEnds(chunk: Uint8Array): { after(from: number): number } {
 }
 
 const EMPTY = new Uint8Array()
-const MOST_LINES = 65_536
+const MAX_LINES = 65_536
 const [D, A, T] = [0x64, 0x61, 0x74]
 
 function isData(line: Uint8Array): boolean {
@@ -168,7 +166,7 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }
 
-/** The text of an event. Data of several lines stays whole. */
+/** The text of an event. Line breaks in the data are kept. */
 export function formatSse(data: string, options: { type?: string; id?: string } = {}): string {
   const { type, id } = options
   const head = `${field('event', type)}${field('id', id)}`
@@ -177,10 +175,10 @@ export function formatSse(data: string, options: { type?: string; id?: string } 
   return `${head}${lines.join('')}\n`
 }
 
-/** A comment: keeps a stream alive, and means nothing. */
+/** An empty comment that keeps a stream alive. */
 export const SSE_COMMENT: string = ':\n\n'
 
 function field(name: string, value: string | undefined): string {
-  // A line break in here would be another field.
+  // A line break would start another field.
   return value === undefined ? '' : `${name}: ${value.replaceAll(/[\r\n\0]/g, '')}\n`
 }

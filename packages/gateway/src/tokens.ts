@@ -1,78 +1,76 @@
-// Access tokens: shown once, kept as hashes, each issue and revocation a receipt on the ledger.
+// Issues, checks and revokes access tokens. A token is shown once and stored as a hash. Each issue and revocation is a
+// receipt.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { isList, isObject, parseJson, sha256Hex, type Json, type TokenChange } from '@tollgate/evidence'
 import type { Kernel } from '@tollgate/kernel'
 import { GatewayError } from './error.ts'
 
-/** What a token's holder may do. */
+/** The roles of tokens. */
 export const ROLES = ['agent', 'host', 'sentinel', 'operator', 'admin', 'auditor'] as const
-/** What a token's holder may do. */
 export type Role = (typeof ROLES)[number]
 
-/** Who holds a token: what the gateway knows of a caller, none of it the caller's own word. */
+/** The owner of a token. It comes from the gateway's records, never from the caller. */
 export interface Identity {
   readonly role: Role
   readonly tenant: string
-  /** Whom the token is bound to, such as `agent:ci` or `user:olga`. */
+  /** The principal of the token, such as `agent:ci` or `user:olga`. */
   readonly principal: string
-  /** Groups that rules name as approvers. */
+  /** The groups that rules name as approvers. */
   readonly groups: readonly string[]
-  /** The application that an agent runs in: it may say what sessions of its principal are for. */
+  /** Whether the token belongs to a host application, which may open sessions and set their scopes. */
   readonly mayOpen?: boolean
 }
 
-/** A token as it is listed. The token itself is nowhere. */
+/** A token as listed. The token itself is not stored. */
 export interface TokenInfo extends Identity {
   /** SHA-256 of the token, in hexadecimal. */
   readonly hash: string
   /** When it was issued, in milliseconds. */
   readonly issued: number
-  /** When it ends, in milliseconds; undefined if never. */
+  /** When it expires, in milliseconds; undefined if never. */
   readonly expires: number | undefined
-  /** It is good for one run of the gateway, and revoked by the next. */
+  /** Whether the token is valid for one run of the gateway only. */
   readonly run: boolean
 }
 
-/** What a new token is to be. */
 interface TokenRequest extends Omit<Identity, 'groups'> {
   readonly groups?: readonly string[]
-  /** How long it is good for, in milliseconds; forever if not given. */
+  /** Lifetime in milliseconds; unlimited if not given. */
   readonly lasts?: number
   readonly run?: boolean
 }
 
-/** The tokens of a gateway. */
 export interface Tokens {
-  /** Whom a token belongs to; undefined if it is unknown, revoked or ended. Takes the same time for every unknown token. */
+  /** The owner of a token; undefined if it is unknown, revoked or expired. Takes the same time for every unknown token. */
   identify(token: string): Identity | undefined
-  /** Issues a token, on the record. The answer is the only time it is seen. */
+  /** Issues a token and records it. The token is only in this answer. */
   issue(request: TokenRequest, by: string): Promise<{ readonly token: string; readonly info: TokenInfo }>
-  /** Revokes the token with this hash, or the only one whose hash begins so. @throws GatewayError `TOKEN_INVALID`. */
+  /** Revokes the token whose hash begins with these digits. @throws GatewayError `TOKEN_INVALID` unless exactly one does. */
   revoke(hash: string, by: string): Promise<TokenInfo>
-  /** Revokes the tokens that were made for this run. */
+  /** Revokes the tokens of this run. */
   endRun(): Promise<void>
-  /** Every token that is in force, oldest first. */
+  /** All valid tokens, oldest first. */
   list(): readonly TokenInfo[]
 }
 
-/** Who asks. */
+/** An authenticated caller. */
 export interface KnownCaller {
   readonly identity: Identity
-  /** One name for a principal of a tenant. */
+  /** A unique name for the principal within its tenant. */
   readonly owner: string
-  /** Whether the token still holds. */
+  /** Whether the token is still valid. */
   known(): boolean
 }
 
-/** Who comes with a token; undefined if it is not in force. */
+/** The caller that owns a token; undefined if the token is not valid. */
 export function callerBy(tokens: Pick<Tokens, 'identify'>, token: string): KnownCaller | undefined {
   const identity = tokens.identify(token)
   if (!identity) return undefined
   const { role, tenant, principal, mayOpen = false } = identity
   return {
     identity,
-    // What was begun with a host's token is not gone on with by an agent's.
+    // An agent token must not continue what a host token began.
     owner: `${tenant}\n${principal}${mayOpen ? '\nhost' : ''}`,
     known() {
       const now = tokens.identify(token)
@@ -85,7 +83,7 @@ export function callerBy(tokens: Pick<Tokens, 'identify'>, token: string): Known
 const RECORD = 'token\n'
 const FORM = /^tg_(?:agent|host|sentinel|operator|admin|auditor)_[A-Za-z0-9_-]{43}$/
 
-/** Takes up the tokens of a kernel's ledger, and revokes those that were made for an earlier run. */
+/** Loads the tokens from the ledger of a kernel. Revokes those of earlier runs. */
 export async function openTokens(kernel: Kernel): Promise<Tokens> {
   const known = new Map<string, TokenInfo>()
   for (const info of await knownTokens(kernel)) known.set(info.hash, info)
@@ -93,12 +91,12 @@ export async function openTokens(kernel: Kernel): Promise<Tokens> {
   function identify(token: string): Identity | undefined {
     const hash = sha256Hex(FORM.test(token) ? token : '')
     const found = known.get(hash)
-    // A map finds by comparing; what it found is compared once more, in constant time.
+    // A map compares in variable time, so the hash is compared again in constant time.
     const same = timingSafeEqual(Buffer.from(found?.hash ?? NO_TOKEN), Buffer.from(hash))
     return found && same && isInForce(found) ? asCaller(found) : undefined
   }
 
-  /** A host is an agent wherever it comes, and may say what its sessions are for. */
+  /** A host token acts as an agent token that may also open sessions. */
   function asCaller(info: TokenInfo): Identity {
     return info.role === 'host' ? { ...info, role: 'agent', mayOpen: true } : info
   }
@@ -140,15 +138,11 @@ export async function openTokens(kernel: Kernel): Promise<Tokens> {
     const found = [...known.values()].filter((info) => info.hash.startsWith(hash))
     const [info] = found
     if (!info || found.length > 1 || hash.length < 8) {
-      throw new GatewayError(
-        'TOKEN_INVALID',
-        `no token, or more than one, has a hash that begins with \`${hash}\``,
-        {
-          hints: ['`tollgate tokens list` shows the hashes; give at least 8 characters of one'],
-        },
-      )
+      throw new GatewayError('TOKEN_INVALID', `the hash \`${hash}\` does not match exactly one token`, {
+        hints: ['run `tollgate tokens list` to see the hashes; give at least 8 characters of one'],
+      })
     }
-    // Out of force at once; the receipt follows. The other way round it would still pass while it is being written.
+    // Revoked in memory first: the token must not be accepted while the receipt is being written.
     known.delete(info.hash)
     const { role, tenant, principal } = info
     await kernel.ledger.append({
@@ -186,7 +180,7 @@ export async function openTokens(kernel: Kernel): Promise<Tokens> {
 
 const NO_TOKEN = '0'.repeat(64)
 
-/** The tokens in force. A record is believed only as far as the ledger says the same. */
+/** The tokens in force. A record counts only if its newest receipt confirms it. */
 async function knownTokens({ store }: Kernel): Promise<readonly TokenInfo[]> {
   const names = await store.list(RECORD, 'records')
   const stored = await store.load(names)
@@ -217,7 +211,7 @@ function readInfo(record: string): TokenInfo | undefined {
   try {
     value = parseJson(record)
   } catch {
-    // A damaged record is no token; that it is damaged, `fsck` says.
+    // A damaged record is no token. `fsck` reports it.
     return undefined
   }
   if (!isObject(value)) return undefined

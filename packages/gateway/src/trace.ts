@@ -1,48 +1,46 @@
-// Traces, where an operator has asked for them: spans go to a collector by OTLP over HTTP, in batches, beside the road. What
-// cannot be sent is dropped and counted; a slow collector slows nobody.
+// Sends spans to an OpenTelemetry collector (OTLP over HTTP) if the operator has enabled it. Spans are sent in batches and
+// never delay a call: spans that cannot be sent are dropped and counted.
 
 import { randomBytes } from 'node:crypto'
 import type { Log } from './log.ts'
 
-/** Something that took time. Attributes never hold an argument's value, a token or a secret. */
+/** One timed operation. Attributes never contain an argument value, a token or a secret. */
 export interface Span {
   readonly name: string
   /** Milliseconds since 1970. */
   readonly start: number
   readonly end: number
-  /** The `traceparent` header that came with the request, if one did. */
+  /** The `traceparent` header of the request, if present. */
   readonly parent: string | undefined
   readonly attributes: Readonly<Record<string, string | number | boolean>>
   readonly failed?: boolean
 }
 
-/** Takes spans, and sends them on. */
 export interface Tracer {
   record(span: Span): void
-  /** How many spans were dropped. */
+  /** The number of dropped spans. */
   readonly dropped: number
-  /** Sends what is left and ends. */
+  /** Sends the remaining spans and stops. */
   stop(): Promise<void>
 }
 
-/** What a tracer is made of. */
 interface TracerOptions {
-  /** Base address of the collector, such as `http://127.0.0.1:4318`. */
+  /** Base URL of the collector, such as `http://127.0.0.1:4318`. */
   readonly endpoint: string
   readonly version: string
   readonly log: Log
   readonly send?: typeof fetch
-  /** Milliseconds between two batches; five seconds if not given. */
+  /** Milliseconds between two batches. Default: 5 seconds. */
   readonly every?: number
 }
 
-const MOST_WAITING = 4096
-const MOST_AT_ONCE = 512
+const MAX_WAITING = 4096
+const MAX_AT_ONCE = 512
 const ANSWER_WITHIN = 10_000
-// W3C Trace Context: version, trace, parent, flags. All zeros are no ids.
+// W3C Trace Context: version, trace, parent, flags. Ids of only zeros are invalid.
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}$/
 
-/** Begins to send spans to a collector. */
+/** Starts to send spans to a collector. */
 export function startTracer(options: TracerOptions): Tracer {
   const { log, every = 5000 } = options
   const waiting: Span[] = []
@@ -56,7 +54,7 @@ export function startTracer(options: TracerOptions): Tracer {
 
   async function sendAll(): Promise<void> {
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, MOST_AT_ONCE)
+      const batch = waiting.splice(0, MAX_AT_ONCE)
       const problem = await sendBatch(options, batch)
       if (problem === undefined) continue
       dropped += batch.length
@@ -69,7 +67,7 @@ export function startTracer(options: TracerOptions): Tracer {
   timer.unref()
   return {
     record(span) {
-      if (waiting.length < MOST_WAITING) waiting.push({ ...span, parent: parentOf(span) })
+      if (waiting.length < MAX_WAITING) waiting.push({ ...span, parent: parentOf(span) })
       else dropped++
     },
     get dropped() {
@@ -82,7 +80,10 @@ export function startTracer(options: TracerOptions): Tracer {
   }
 }
 
-/** The parent, if it is one: a caller's header can be as long as all headers may be, and would wait here for the collector. */
+/**
+ * The `traceparent` if it is well-formed. Others are dropped early, because a header can be long and would use memory while
+ * it waits.
+ */
 function parentOf({ parent }: Span): string | undefined {
   return parent !== undefined && TRACEPARENT.test(parent) ? parent : undefined
 }
@@ -125,7 +126,7 @@ function spanOf({ name, start, end, parent, attributes, failed = false }: Span):
     startTimeUnixNano: nanos(start),
     endTimeUnixNano: nanos(end),
     attributes: attributesOf(attributes),
-    // STATUS_CODE_ERROR, or none.
+    // STATUS_CODE_ERROR, or unset.
     status: failed ? { code: 2 } : {},
   }
 }

@@ -1,5 +1,5 @@
-// What a running gateway does by itself: closes calls that nobody reported on, forgets what is older than the operator wants
-// to keep, and stops everything while the disk still has room to say so.
+// Background tasks of a running gateway: closes expired calls, removes old private records and freezes everything before the
+// disk is full.
 
 import { statfsSync } from 'node:fs'
 import {
@@ -14,7 +14,7 @@ import { setFreeze } from '@tollgate/kernel/admin'
 import type { Config } from './config/config.ts'
 import type { Log } from './log.ts'
 
-/** What upkeep needs of a store. */
+/** The functions of a store that upkeep uses. */
 export interface UpkeepStore {
   idle(
     prefix: string,
@@ -26,30 +26,28 @@ export interface UpkeepStore {
   present(): Promise<void>
 }
 
-/** What upkeep works on. */
 export interface UpkeepOptions {
   readonly kernel: Kernel
   readonly store: UpkeepStore
   readonly config: Pick<Config, 'data' | 'retention' | 'keep'>
   readonly log: Log
-  /** How many bytes are free where the data is; asked of the system if not given. */
+  /** Returns the free bytes on the disk of the data directory. Default: asks the system. */
   readonly free?: () => number
 }
 
-/** Upkeep under way. */
 interface Upkeep {
   stop(): Promise<void>
 }
 
 const SECOND = 1000
 const HOUR = 3_600_000
-/** Room that is kept for freezes, answers and recovery. */
+/** Disk space that is reserved for freezes, approvals and recovery. */
 const RESERVE = 16 << 20
-/** Below this, calls are not kept any more. */
+/** With less free space than this, calls are not kept. */
 const ROOM_TO_KEEP = 1 << 30
 const AT_ONCE = 500
 
-/** Begins upkeep. */
+/** Starts the background tasks. */
 export function startUpkeep(options: UpkeepOptions): Upkeep {
   const tasks = [
     every(SECOND, () => closeAllExpired(options.kernel), options.log),
@@ -59,7 +57,7 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
     every(HOUR, () => forgetOld(options), options.log),
     every(HOUR, () => forgetKept(options), options.log),
   ]
-  // Also a gateway that never runs for an hour forgets.
+  // So that a gateway that never runs for an hour also removes old calls.
   const first = setTimeout(() => void forgetKept(options).catch(() => undefined), 10 * SECOND).unref()
   return {
     async stop() {
@@ -69,7 +67,7 @@ export function startUpkeep(options: UpkeepOptions): Upkeep {
   }
 }
 
-/** Does something again and again, never twice at a time. What fails is said, and tried again. */
+/** Runs a task periodically, never twice at the same time. Failures are logged and the task is tried again. */
 function every(milliseconds: number, run: () => Promise<unknown>, log: Log): () => Promise<void> {
   let running: Promise<unknown> = Promise.resolve()
   let busy = false
@@ -87,13 +85,13 @@ function every(milliseconds: number, run: () => Promise<unknown>, log: Log): () 
   }
 }
 
-/** Gives the ledger up as soon as its files are gone or replaced, also while no call comes. */
+/** Poisons the ledger as soon as its files are gone or replaced, even without calls. */
 async function watchPlace({ kernel, store }: Pick<UpkeepOptions, 'kernel' | 'store'>): Promise<void> {
   if (kernel.ledger.poisoned !== undefined) return
   await store.present().catch((cause: unknown) => kernel.ledger.poison(cause))
 }
 
-/** Freezes everything before the disk is full: a ledger that can say so is better than one that breaks off. */
+/** Freezes everything before the disk is full, because a full disk would poison the ledger. */
 export async function guardDisk({
   kernel,
   config,
@@ -103,15 +101,15 @@ export async function guardDisk({
   const room = free()
   keepWhileRoom(kernel, config, room >= ROOM_TO_KEEP, log)
   if (room >= RESERVE || kernel.freezes.all() || kernel.ledger.poisoned !== undefined) return
-  const because = `Less than ${RESERVE >> 20} MiB are left on the disk of the ledger.`
+  const because = `Less than ${RESERVE >> 20} MiB are free on the disk of the ledger.`
   log(
     'error',
-    'everything is frozen: the disk of the ledger is nearly full; make room, then `tollgate unfreeze all`',
+    'everything is frozen: the disk of the ledger is nearly full; free some space, then run `tollgate unfreeze all`',
   )
   await setFreeze(kernel, { scope: 'all', frozen: true, by: 'tollgate:disk', because })
 }
 
-/** Calls are kept only while there is plenty of room: they must not be what fills the disk. */
+/** Keeps calls only while there is plenty of disk space, so that kept calls never fill the disk. */
 function keepWhileRoom(
   { keeping }: Kernel,
   { keep }: UpkeepOptions['config'],
@@ -123,7 +121,7 @@ function keepWhileRoom(
   keeping.on = wanted
   log(
     'warn',
-    wanted ? 'calls are kept again' : 'calls are no longer kept: less than 1 GiB is left on the disk',
+    wanted ? 'calls are kept again' : 'calls are no longer kept: less than 1 GiB is free on the disk',
   )
 }
 
@@ -132,7 +130,7 @@ function freeIn(data: string): number {
   return bavail * bsize
 }
 
-/** Closes sessions that were idle for longer than they are kept, and removes salts and open ends as old as that. */
+/** Closes sessions that were idle for longer than the retention time. Removes salts and other private records of that age. */
 export async function forgetOld({ kernel, store, config, log }: UpkeepOptions): Promise<void> {
   const { sessions: kept } = config.retention
   if (kept === undefined) return
@@ -155,16 +153,16 @@ export async function forgetOld({ kernel, store, config, log }: UpkeepOptions): 
 
 const WEEK = 7 * 24 * HOUR
 
-/** A principal's own session is the memory of all its processes that name none: it lasts a week, however short others are kept. */
+/** The default session of a principal is shared by all its processes that name no session. It is kept for at least a week. */
 function isOfPrincipal(name: string): boolean {
   const [, , principal, session] = name.split('\n')
   return principal === session
 }
 
-// Observe mode lasts a day at most: a week is enough to learn from it.
+// Observe mode ends after a day at most, so a week is enough to learn from it.
 const OBSERVED_FOR = WEEK
 
-/** Removes calls that were kept for as long as the operator wants. */
+/** Removes kept calls that are older than the configured time. */
 export async function forgetKept({ kernel, store, config, log }: UpkeepOptions): Promise<void> {
   const before = kernel.host.now() - (config.keep.calls ?? OBSERVED_FOR)
   let removed = 0
@@ -192,20 +190,20 @@ async function removeIdle(
 
 type IdleRecords = Awaited<ReturnType<UpkeepStore['idle']>>
 
-/** All of them, page by page, so that calls get their turn in between. Goes on behind what could not be removed. */
+/** Reads idle records page by page, so that calls can run in between. Records that could not be removed are skipped. */
 async function* idlePages(store: UpkeepStore, prefix: string, before: number): AsyncGenerator<IdleRecords> {
   let after = prefix
   while (true) {
     const records = await store.idle(prefix, before, AT_ONCE, after)
     const last = records.at(-1)
-    // A store that shows the same again would be asked for ever.
+    // Stops if a store returns the same page again.
     if (!last || last.name <= after) return
     yield records
     after = last.name
   }
 }
 
-/** How many decisions a session has had, by its record; a damaged one is left for `fsck`. */
+/** The session of a record with its number of decisions. A damaged record is left for `fsck`. */
 function sessionOf({ name, text }: { readonly name: string; readonly text: string }): readonly IdleSession[] {
   const found = /"seq":([0-9]{1,15})/.exec(text.split('\n')[0] ?? '')
   return found ? [{ name, seq: Number(found[1]) }] : []

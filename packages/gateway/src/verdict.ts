@@ -1,9 +1,9 @@
-// A decision as programs and models are told it, whichever door they came by.
+// Formats a decision for programs and for models, the same at every door.
 
 import { reasonOf } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
 
-/** A decision with what its reason means and what can be done about it. */
+/** A decision with the message and the remedy of its reason. */
 export function verdictOf(decided: Decided): Readonly<Record<string, string | null>> {
   const reason = reasonOf(decided.reason)
   return {
@@ -20,19 +20,19 @@ export function verdictOf(decided: Decided): Readonly<Record<string, string | nu
   }
 }
 
-/** The text for a model. The second time the same is denied it is told so, and nothing else. */
+/** The text for a model. If the same call is denied again, the text is shorter and says so. */
 export function denialText(decided: Decided, repeated: boolean): string {
   const { verdict, reason, detail, receipt, approval } = decided
   const known = reasonOf(reason)
   const at = receipt === undefined ? 'No receipt could be written.' : `Receipt: ${receipt}`
   if (repeated && verdict === 'DENY') {
-    return `Denied again (${reason}). The same call will not pass; do not repeat it. ${at}`
+    return `Denied again (${reason}). Do not repeat this call: the answer stays the same. ${at}`
   }
   if (verdict === 'ESCALATE') {
     return [
-      `This call waits for a person (${reason}). ${known?.sentence ?? ''}`,
+      `This call needs the approval of a person (${reason}). ${known?.sentence ?? ''}`,
       ...(detail === undefined ? [] : [`Detail: ${detail}`]),
-      `What to do: ${askFor(reason, approval)} Then repeat exactly the same call; earlier it will be answered like this.`,
+      `What to do: ${askFor(reason, approval)} After that, repeat exactly the same call. Until then it gets this same answer.`,
       `Approval: ${approval ?? 'none'}. ${at}`,
     ].join('\n')
   }
@@ -44,13 +44,13 @@ export function denialText(decided: Decided, repeated: boolean): string {
   ].join('\n')
 }
 
-/** Where it is on record, behind a text; nothing if it is not. */
+/** A sentence that names the receipt, or nothing if there is none. */
 export function receiptNote(receipt: string | undefined): string {
   return receipt === undefined ? '' : ` Receipt: ${receipt}`
 }
 
 function askFor(reason: Decided['reason'], approval: string | undefined): string {
   const once = `ask the user to run \`tollgate approvals approve ${approval ?? ''}\``
-  if (reason !== 'TOOL_NOT_PINNED') return `${once}, or to deny it.`
-  return `${once} for this one call, or to look at the tool and approve it for good with \`tollgate mcp approve NAME\`.`
+  if (reason !== 'TOOL_NOT_PINNED') return `${once}, or to deny the call.`
+  return `${once} for this one call, or to review the tool and approve it permanently with \`tollgate mcp approve NAME\`.`
 }

@@ -1,7 +1,8 @@
-// Telling people that something waits for them: a signed POST for each new request, tried again until it is taken or too late.
+// Notifies people of approval requests: a signed POST for each new request, retried until it is accepted or the request has
+// expired.
 //
-// Signed as Standard Webhooks has it (`webhook-id`, `webhook-timestamp`, `webhook-signature`), so that receivers can use any
-// of its libraries. A request is told at least once: after a restart what still waits is told again, under the same id.
+// The signature follows Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`), so that receivers can use
+// existing libraries. Delivery is at least once: after a restart, waiting requests are sent again with the same id.
 
 import { createHmac } from 'node:crypto'
 import { REASONS, type Json } from '@tollgate/evidence'
@@ -18,39 +19,37 @@ import { GatewayError } from './error.ts'
 import type { Log } from './log.ts'
 import type { LedgerView } from './view.ts'
 
-/** Who is told. The secret that signs is in the environment, under this name. */
+/** A receiver. `secretEnv` names the environment variable with the signing secret. */
 export interface WebhookTarget {
   readonly url: string
   readonly secretEnv: string
-  /** Whether the arguments of the call are told too; they are unless this is false. */
+  /** Whether the message contains the arguments of the call. Default: true. */
   readonly arguments?: boolean
 }
 
-/** What webhooks need. */
 interface WebhookOptions {
   readonly kernel: Kernel
   readonly view: LedgerView
-  /** Calls back after every commit. Returns what ends it. */
+  /** Calls the listener after every commit. Returns a function that removes it. */
   readonly watch: (listener: () => void) => () => void
   readonly hooks: readonly WebhookTarget[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly log: Log
-  /** How requests are sent; the host's `fetch` if not given. */
+  /** Sends a request. Default: the global `fetch`. */
   readonly send?: typeof fetch
-  /** Milliseconds before the second try; doubled each time, up to five minutes. One second if not given. */
+  /** Milliseconds before the second attempt, doubled for each further one up to five minutes. Default: 1 second. */
   readonly patience?: number
 }
 
-/** Webhooks under way. */
 export interface Webhooks {
-  /** Ends them; what is on its way is given up. */
+  /** Stops sending. Deliveries in progress are cancelled. */
   stop(): Promise<void>
 }
 
 const GATHERED_FOR = 50
 const MAX_WAIT = 300_000
 const ANSWER_WITHIN = 10_000
-const LEAST_SECRET = 24
+const MIN_SECRET = 24
 
 interface Hook {
   readonly url: string
@@ -59,9 +58,9 @@ interface Hook {
 }
 
 /**
- * Begins to tell of requests: those that wait already, and each new one.
+ * Starts to send requests: those that wait already, and each new one.
  *
- * @throws GatewayError `CONFIG_INVALID` if a secret is missing or too short to be one.
+ * @throws GatewayError `CONFIG_INVALID` if a secret is missing or too short.
  */
 export function startWebhooks(options: WebhookOptions): Webhooks {
   const { kernel, watch, hooks, env } = options
@@ -78,7 +77,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
       told.add(request.id)
       for (const target of targets) track(deliver(options, target, request, stopping.signal))
     }
-    // What no longer waits is never told again, and need not be remembered.
+    // Requests that no longer wait are never sent again and can be forgotten.
     if (told.size > 2 * waiting.length + 1000) keepOnly(told, waiting)
   }
 
@@ -88,7 +87,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
   }
 
   tell()
-  // Not after every commit: there may be thousands in a second, and people are slower than that.
+  // Not after every commit: there can be thousands per second.
   let soon: ReturnType<typeof setTimeout> | undefined
   const end = watch(() => {
     soon ??= setTimeout(() => {
@@ -114,20 +113,20 @@ function keepOnly(told: Set<string>, waiting: readonly ApprovalRequest[]): void 
 function secretOf({ url, secretEnv }: WebhookTarget, env: WebhookOptions['env']): Buffer {
   const text = (env[secretEnv] ?? '').replace(/^whsec_/, '')
   const secret = Buffer.from(text, 'base64')
-  // Written as base64, with or without the prefix: so the libraries of receivers read it.
-  if (/^[A-Za-z0-9+/]+=*$/.test(text) && secret.length >= LEAST_SECRET) return secret
+  // Base64, with or without the prefix, as the libraries of receivers expect it.
+  if (/^[A-Za-z0-9+/]+=*$/.test(text) && secret.length >= MIN_SECRET) return secret
   throw new GatewayError(
     'CONFIG_INVALID',
     `the webhook \`${new URL(url).host}\` has no usable secret in \`${secretEnv}\``,
     {
       hints: [
-        `set ${secretEnv} to the base64 of at least ${LEAST_SECRET} random bytes, such as \`openssl rand -base64 24\` prints`,
+        `set ${secretEnv} to the base64 of at least ${MIN_SECRET} random bytes, for example from \`openssl rand -base64 24\``,
       ],
     },
   )
 }
 
-/** Sends until it is taken, the request has ended, or the gateway stops. Never throws. */
+/** Sends a message until it is accepted, the request ends or the gateway stops. Never throws. */
 async function deliver(
   options: WebhookOptions,
   hook: Hook,
@@ -140,7 +139,7 @@ async function deliver(
     if (stopped.aborted || !isWaiting(kernel, request)) return
     const problem = await attempt(options, hook, request.id, body, stopped)
     if (problem === undefined) return
-    log('warn', 'a webhook was not taken', {
+    log('warn', 'a webhook delivery failed', {
       host: new URL(hook.url).host,
       request: request.id,
       because: problem,
@@ -153,7 +152,7 @@ function isWaiting({ approvals }: Kernel, { id }: ApprovalRequest): boolean {
   return approvals.find({ id })?.answer === null
 }
 
-/** One try: undefined if it was taken, else why not, without anything that the other side wrote. */
+/** One attempt. Returns undefined on success, else the reason, without text from the receiver. */
 async function attempt(
   { kernel, send = fetch }: WebhookOptions,
   hook: Hook,
@@ -165,7 +164,7 @@ async function attempt(
   try {
     const answer = await send(hook.url, {
       method: 'POST',
-      // Followed, a redirect would carry the message wherever the other side points.
+      // Following a redirect would send the message to any address that the receiver names.
       redirect: 'manual',
       signal: AbortSignal.any([stopped, AbortSignal.timeout(ANSWER_WITHIN)]),
       headers: {
@@ -183,7 +182,7 @@ async function attempt(
   }
 }
 
-/** The signature of a message: HMAC-SHA256 of `id.timestamp.body`, in base64. */
+/** The signature of a message: HMAC-SHA256 of `id.timestamp.body` in base64. */
 export function signatureOf(secret: Uint8Array, id: string, timestamp: string, body: string): string {
   return createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64')
 }
@@ -212,7 +211,7 @@ async function messageOf(
       rule,
       asks,
       args_hash: args,
-      // Sound: what is kept is canonical JSON.
+      // Sound: the stored input is canonical JSON.
       ...(input !== undefined && { arguments: JSON.parse(input) as Json }),
       ...(page && { page }),
       delegation: request.delegation,
@@ -224,7 +223,7 @@ async function messageOf(
   }
 }
 
-/** What is told of a page: as with arguments, where it is only if the receiver may know. */
+/** The page of a browser call. Its address is included only if the receiver also gets the arguments. */
 async function pageOf(
   view: LedgerView,
   hook: Hook,

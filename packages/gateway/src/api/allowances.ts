@@ -1,5 +1,4 @@
-// What a principal has left of the rates and budgets that go by principal, read from the record that its newest decision left
-// behind.
+// Shows the remaining rates and budgets of a principal, as recorded by its newest decision.
 
 import {
   policyOf,
@@ -12,12 +11,15 @@ import {
 } from '@tollgate/kernel'
 import { leftOf } from '@tollgate/kernel/detection'
 import type { Limit } from '@tollgate/kernel/policy'
-import { COUNT, object, said, TEXT, word, type ApiSchema } from './schema.ts'
+import { COUNT, object, described, TEXT, word, type ApiSchema } from './schema.ts'
 
-/** What is left of a limit. */
+/** The remainder of one limit. */
 export const ALLOWANCE: ApiSchema = object({
-  kind: said(word('rate', 'budget'), 'A rate refills as time goes by, a budget with each period.'),
-  name: said(TEXT, 'As the policy names it: a pattern of tools, or what a budget counts.'),
+  kind: described(
+    word('rate', 'budget'),
+    'A rate refills continuously, a budget at the start of each period.',
+  ),
+  name: described(TEXT, 'The name in the policy: a tool pattern, or the unit that a budget counts.'),
   of: word('calls', 'cost'),
   most: { type: 'number', minimum: 0 },
   left: { type: 'number', minimum: 0 },
@@ -28,7 +30,7 @@ type RemainingAllowance = Readonly<
   Record<'kind' | 'name' | 'of', string> & Record<'most' | 'left' | 'period_seconds', number>
 >
 
-/** What a principal has left. A record that is not what its last decision left behind says nothing: nothing is left. */
+/** The remaining rates and budgets of a principal. If the record does not match the newest decision, nothing remains. */
 export async function allowancesOf(kernel: Kernel, owner: Owner): Promise<readonly RemainingAllowance[]> {
   const limits = policyOf(kernel, owner.tenant).gates.temporal.limits
   const own = limits.filter(({ scope, kind }) => scope === 'principal' && kind !== 'burst')
@@ -40,7 +42,6 @@ export async function allowancesOf(kernel: Kernel, owner: Owner): Promise<readon
 
 const NOTHING: Stored = { record: undefined, anchor: undefined }
 
-/** Costs are counted in thousandths. */
 const THOUSANDTHS = 1000
 
 function describe(limit: Limit, { limits, broken }: PrincipalState, time: number): RemainingAllowance {

@@ -1,5 +1,4 @@
-// The API as a function from a request to an answer, whichever way requests come: over a socket, or from a command in the
-// same process.
+// The API as a function from a request to a reply. It serves sockets and commands in the same process.
 
 import { announced, createBudget } from '../budget.ts'
 import type { Identity } from '../tokens.ts'
@@ -13,17 +12,16 @@ import { findRoute, type FoundRoute } from './routes.ts'
 import { createTurns, viewInTurn, type InTurn } from './turns.ts'
 import { createWaits } from './waits.ts'
 
-/** The API, ready to be asked. */
 export interface App {
   /** Answers a request. Never rejects. */
   fetch(request: Request): Promise<Response>
-  /** The same for who has no `Request`. Never rejects. */
+  /** As `fetch`, without a `Request` object. Never rejects. */
   answer(asked: DoorRequest): Promise<Reply>
-  /** Ends streams and whatever else waits; requests after it are answered as before. */
+  /** Ends streams and waiting requests. Later requests are answered as usual. */
   end(): void
 }
 
-/** On every answer: it is for the one who asked, and for no page to make anything of. */
+/** Headers of every reply: browsers must not cache, embed or share it. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -32,7 +30,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Makes the API. */
+/** Creates the API. */
 export function createApp(options: ApiOptions): App {
   const metrics = createMetrics()
   const waits = createWaits()
@@ -47,7 +45,7 @@ export function createApp(options: ApiOptions): App {
       found = findRoute(asked.method, asked.path)
       identity = admit(found.route, asked, options)
       const question = await questionOf(found, asked, identity)
-      // A body takes its time, and the token may be gone by now. From here to the ledger nothing waits any more.
+      // The token may have been revoked while the body arrived. From here to the ledger there are no more waits.
       if (found.route.roles !== 'public' && !question.stillKnown()) throw unknownToken()
       reply = await found.route.answer(question)
     } catch (fault) {
@@ -65,7 +63,7 @@ export function createApp(options: ApiOptions): App {
   ): Promise<ApiQuestion> {
     const query = readQuery(route, asked.search)
     const { bytes, body } = await bodyOf(route, asked, identity)
-    // Who was let in, or waits anyway, is not sent back in the middle.
+    // A request that was admitted once, or waits anyway, is not refused halfway.
     let patient = false
     const inTurn: InTurn = (work) => {
       const turn = turns.take(identity, patient, work)
@@ -87,7 +85,7 @@ export function createApp(options: ApiOptions): App {
     }
   }
 
-  /** Reads the body within the caller's budget, which is asked before any of it is read. */
+  /** Reads the body within the caller's budget. The budget is checked before anything is read. */
   async function bodyOf(route: ApiRoute, asked: DoorRequest, identity: Identity): Promise<typeof NO_BODY> {
     if (!route.body) return NO_BODY
     const { body: limit } = options.limits
@@ -110,12 +108,12 @@ export function createApp(options: ApiOptions): App {
   }
 }
 
-/** Whether the ledger is read in turn. Those who ask about the gateway's health are nobody, and do not share one. */
+/** Whether reads of the ledger take turns. Health checks have no identity and do not share one turn. */
 function readsInTurn({ roles, body }: ApiRoute, { role }: Identity): boolean {
   return roles !== 'public' && role === 'agent' && !body
 }
 
-/** Operators and admins are trusted with the gateway, and must reach it however busy it is. */
+/** Operators and admins are not charged, because they must reach a busy gateway. */
 function isCharged({ role }: Identity): boolean {
   return role !== 'operator' && role !== 'admin'
 }
@@ -128,7 +126,7 @@ function tooMuchSent(after: number): Problem {
   return new Problem('too-much-sent', undefined, { headers: { 'retry-after': String(after) } })
 }
 
-/** A problem as it is answered. */
+/** The reply for a problem. */
 export function problemReply(problem: Problem): Reply & { readonly body: string } {
   return {
     status: PROBLEMS[problem.code].status,
@@ -137,7 +135,7 @@ export function problemReply(problem: Problem): Reply & { readonly body: string 
   }
 }
 
-/** What is answered to a fault. One that is ours is written to the log, without its message: that may hold anything. */
+/** The reply for an error. Internal errors are logged without their message, which could contain anything. */
 export function replyTo(
   fault: unknown,
   route: ApiRoute | undefined,
@@ -156,7 +154,7 @@ function isKnown(asked: DoorRequest, before: Identity, options: ApiOptions): boo
     const { role, tenant, principal } = identityOf(asked, options)
     return role === before.role && tenant === before.tenant && principal === before.principal
   } catch {
-    // Revoked, ended, or nobody can say: all the same to a stream.
+    // Revoked, expired or unverifiable: the caller is not known.
     return false
   }
 }

@@ -1,4 +1,4 @@
-// Requests that wait for a person, and the answers to them.
+// Routes for approval requests and the answers to them.
 
 import { performance } from 'node:perf_hooks'
 import {
@@ -33,7 +33,7 @@ import {
   NAME,
   object,
   orNull,
-  said,
+  described,
   SENTENCE,
   TEXT,
   TIME,
@@ -45,7 +45,7 @@ import { createChangeSignal } from './stream.ts'
 const STATUSES = ['waiting', 'granted', 'refused', 'timed_out', 'expired', 'used'] as const
 type ApprovalStatus = (typeof STATUSES)[number]
 
-/** A request as it is shown. */
+/** A request as the API shows it. */
 interface ShownApproval {
   readonly id: string
   readonly principal: string
@@ -57,13 +57,13 @@ interface ShownApproval {
   readonly rule: string | null
   readonly asks: readonly string[]
   readonly args_hash: string
-  /** What is asked for, for whoever is to decide. */
+  /** The arguments, for people who can answer. */
   readonly arguments?: Json
   /** The page of a browser call. */
   readonly page?: ShownBrowser
   readonly delegation: string | null
   readonly approvers: readonly string[]
-  /** Whether an answer must have a reason. */
+  /** Whether the answer needs a reason. */
   readonly reason_required: boolean
   readonly opened?: string
   readonly until: string | null
@@ -72,12 +72,15 @@ interface ShownApproval {
   readonly because: string | null
 }
 
-/** What is shown of a page: what the receipt says of it and, for those who may decide, where it is. */
+/** A page as the API shows it: the part in the receipt and, for callers that may read arguments, its address. */
 type ShownBrowser = Browser & { readonly url?: string | null; readonly destination?: string | null }
 
 const PAGE: ApiSchema = object({
-  'url?': said(orNull(TEXT), 'Where the page is, for those who may answer and for the caller.'),
-  'destination?': said(orNull(TEXT), 'Where the action goes, if not to the page itself.'),
+  'url?': described(
+    orNull(TEXT),
+    'The address of the page. Shown to those who may answer and to the caller.',
+  ),
+  'destination?': described(orNull(TEXT), 'The destination of the action, if it is not the page itself.'),
   'page_host?': TEXT,
   'destination_host?': TEXT,
   'dom_hash?': HASH,
@@ -85,14 +88,14 @@ const PAGE: ApiSchema = object({
   'planner_ref?': TEXT,
   'sentinel_risk?': { type: 'integer', minimum: 0, maximum: 100 },
   sentinel_findings: list(TEXT),
-  'seen_hash?': said(
+  'seen_hash?': described(
     HASH,
-    'The hash of all of this: it is in the receipts of the decision and of its approval.',
+    'The hash of all these members. The receipts of the decision and of its approval contain it.',
   ),
 })
 
 const APPROVAL: ApiSchema = object({
-  id: said(HASH, 'The receipt of the ESCALATE that asked.'),
+  id: described(HASH, 'The receipt id of the ESCALATE.'),
   principal: NAME,
   session: NAME,
   tool: NAME,
@@ -100,27 +103,30 @@ const APPROVAL: ApiSchema = object({
   reason_code: TEXT,
   rung: word(...LADDER_STEPS),
   rule: orNull(TEXT),
-  asks: said(
+  asks: described(
     list(TEXT),
-    'Everything that stands in the way, which a yes would lift: of each objection its rung, its reason, and what exactly.',
+    'All objections that an approval overrides: each with its step, its reason and the details.',
   ),
   args_hash: HASH,
-  'arguments?': said(
+  'arguments?': described(
     ANYTHING,
-    'What the call would be run with, for those who may answer and for the caller; missing if it was erased: then the request cannot be approved.',
+    'The arguments of the call. Shown to those who may answer and to the caller. Missing if erased; the request then cannot be approved.',
   ),
-  'page?': said(
+  'page?': described(
     PAGE,
-    'The page of a browser call. A yes holds for this page and plan, at no higher risk and without new findings.',
+    'The page of a browser call. An approval is valid only for this page and plan, at the same or lower risk and without new findings.',
   ),
-  delegation: orNull(said(HASH, 'The delegation that the call is made under; its delegators cannot answer.')),
-  approvers: said(list(TEXT), 'Who may answer: people or groups; empty if anybody with the role may.'),
-  reason_required: said(FLAG, 'Whether the policy in force accepts no answer without `because`.'),
+  delegation: orNull(described(HASH, 'The delegation of the call. Its delegators cannot answer.')),
+  approvers: described(
+    list(TEXT),
+    'The people or groups that may answer. If empty, any operator except the requester.',
+  ),
+  reason_required: described(FLAG, 'Whether the policy requires `because` in the answer.'),
   'opened?': TIME,
-  until: orNull(said(TIME, 'Until when it can be answered or, once it is, until when the answer holds.')),
+  until: orNull(described(TIME, 'When the request expires or, once answered, when the answer expires.')),
   status: word(...STATUSES),
-  approver: orNull(said(NAME, 'Who answered.')),
-  because: orNull(said(TEXT, 'Why, in the words of who answered.')),
+  approver: orNull(described(NAME, 'The person who answered.')),
+  because: orNull(described(TEXT, 'The reason that the approver gave.')),
 })
 
 async function listWaiting(question: ApiQuestion): Promise<Reply> {
@@ -147,7 +153,7 @@ async function shown(question: ApiQuestion, request: ApprovalRequest, now: numbe
     ...{ id, principal, session, tool, rung, rule, asks, delegation, approvers },
     ...(page && { page }),
     reason_required: needsReason(kernelOf(options), request),
-    // Sound: the id is that of a decision. It may not be readable yet, for as long as its commit takes.
+    // Sound: the id belongs to a decision. It cannot be read yet while its commit is in progress.
     ...(entry && { effect_class: (receiptOf(entry) as Decision).effect_class }),
     reason_code: reason,
     args_hash: args,
@@ -170,7 +176,7 @@ async function shownPage(
   return input ? { url: input.url, destination: input.destination, ...page } : page
 }
 
-/** Whether the arguments are for the caller to see: they are its own, or it may have to decide on them. */
+/** Whether the caller may read the arguments: they are its own, or it can answer the request. */
 function mayRead({ role, principal }: Identity, request: ApprovalRequest): boolean {
   return APPROVERS.includes(role) || request.principal === principal
 }
@@ -198,7 +204,7 @@ async function show(question: ApiQuestion): Promise<Reply> {
       const found = await find(question, kernel)
       const left = end - performance.now()
       if (found.status !== 'waiting' || left <= 0 || changes.ended) return json(200, found)
-      // It can also end by itself; nobody wait then.
+      // A request can also expire, which signals no change.
       await changes.wait(Math.min(left, 1000))
       if (!question.stillKnown()) throw unknownToken()
     }
@@ -207,7 +213,7 @@ async function show(question: ApiQuestion): Promise<Reply> {
   }
 }
 
-/** A request that the caller may see. One that is used up or long over is told from the ledger. */
+/** A request that the caller may see. Used and expired requests are read from the ledger. */
 async function find(question: ApiQuestion, kernel: Kernel): Promise<ShownApproval> {
   const { options, identity, params } = question
   const id = params['id'] ?? ''
@@ -228,7 +234,7 @@ async function over(
   decision: Decision,
 ): Promise<ShownApproval> {
   const { inTurn } = question
-  // The newest word on a request is its answer, or the decision that used it up.
+  // The newest receipt of a request is its answer, or the decision that used the answer.
   const [stored] = await inTurn(() => kernel.store.load([`answer\n${id}`]))
   // Sound: only approvals, and decisions that use them, anchor such names.
   const newest = stored?.anchor && (parseJson(stored.anchor) as unknown as Approval | Decision)
@@ -249,7 +255,7 @@ async function over(
   }
 }
 
-/** The answer to a request: the newest word on it, or what the decision that used it names. */
+/** The answer to a request: the newest receipt, or the approval that the decision refers to. */
 async function approvalIn(
   { options: { view } }: ApiQuestion,
   newest: Approval | Decision | undefined,
@@ -274,15 +280,15 @@ async function answer({ options, identity, params, body }: ApiQuestion, granted:
 const APPROVERS: readonly Role[] = ['operator', 'admin']
 
 const ANSWER = {
-  'because?': said(
+  'because?': described(
     SENTENCE,
-    'Why, in one line. It is in the receipt for ever: a text that looks like a secret is refused.',
+    'The reason, in one line. It is stored permanently in the receipt, so text that looks like a secret is refused.',
   ),
 }
 const WIDEN = {
-  'widen?': said(
+  'widen?': described(
     FLAG,
-    'Using the approval also widens the scope of the session: by this tool, with what this call acts on. Only for a call outside of it.',
+    'Also adds this tool and the targets of this call to the scope of the session. Only for a call outside of the scope.',
   ),
 }
 
@@ -304,13 +310,12 @@ function answerRoute(word: 'approve' | 'deny', about: string): ApiRoute {
   }
 }
 
-/** Approvals. */
 export const approvalRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/approvals',
     id: 'listApprovals',
-    about: 'Requests that wait for a person, oldest first. An agent sees its own.',
+    about: 'Lists the approval requests that wait for an answer, oldest first. An agent sees only its own.',
     roles: READERS,
     answers: answered('The requests.', { approvals: list(APPROVAL) }),
     problems: ['gateway-needed'],
@@ -321,7 +326,7 @@ export const approvalRoutes: readonly ApiRoute[] = [
     path: '/v1/approvals/{id}',
     id: 'showApproval',
     about:
-      'One request. With `wait`, the answer comes when the request no longer waits, or when the time is up.',
+      'Returns one approval request. With `wait`, responds when the request is answered or expires, or after that many seconds.',
     roles: READERS,
     params: { id: HASH },
     query: { wait: { type: 'integer', minimum: 0, maximum: 60, default: 0, description: 'Seconds.' } },
@@ -331,7 +336,7 @@ export const approvalRoutes: readonly ApiRoute[] = [
   },
   answerRoute(
     'approve',
-    'Lets exactly this call pass, once, while the approval lasts. Nobody approves their own.',
+    'Approves exactly this call, once, until the approval expires. A principal cannot approve its own call.',
   ),
-  answerRoute('deny', 'Refuses the call.'),
+  answerRoute('deny', 'Denies the call.'),
 ]

@@ -1,4 +1,4 @@
-// Who asks, and whether they may. Nothing is read of a request's body before this has answered.
+// Authenticates callers and checks their roles. This runs before any of a request's body is read.
 
 import type { Identity, Role } from '../tokens.ts'
 import { Problem } from './problem.ts'
@@ -7,14 +7,14 @@ import type { ApiOptions, DoorRequest, ApiRoute } from './route.ts'
 const BEARER = /^bearer +([\w-]{1,128})$/i
 const CHALLENGE = { headers: { 'www-authenticate': 'Bearer realm="tollgate"' } }
 
-/** Who asks where nobody has to say. Can see and do nothing. */
+/** The identity on public routes. It has no permissions. */
 const NO_ONE: Identity = { role: 'agent', tenant: '', principal: '', groups: [] }
 
-/** Who asks. @throws Problem `token-missing`, `token-unknown` or `role-forbidden`. */
+/** Authenticates and authorises the caller of a route. @throws Problem `token-missing`, `token-unknown` or `role-forbidden`. */
 export function admit(route: ApiRoute, asked: DoorRequest, options: ApiOptions): Identity {
   if (route.roles === 'public') return NO_ONE
   const identity = identityOf(asked, options)
-  // A host is an agent, and may say what its sessions are for.
+  // A host token is an agent token that may also open sessions.
   const own: readonly Role[] = identity.mayOpen === true ? ['host', identity.role] : [identity.role]
   if (route.roles === 'any role' || own.some((role) => route.roles.includes(role))) return identity
   const roles = route.roles.map((role) => `\`${role}\``).join(' or ')
@@ -23,7 +23,7 @@ export function admit(route: ApiRoute, asked: DoorRequest, options: ApiOptions):
   })
 }
 
-/** Who asks: whom the token belongs to, or who this process works for. */
+/** The caller: the owner of the token, or the fixed identity of this process. */
 export function identityOf(asked: DoorRequest, { identity, tokens }: ApiOptions): Identity {
   if (identity) return identity
   const header = asked.header('authorization')
@@ -34,12 +34,15 @@ export function identityOf(asked: DoorRequest, { identity, tokens }: ApiOptions)
   return known
 }
 
-/** What is answered to a token that is unknown, or no longer in force. */
+/** The problem for a token that is unknown or no longer valid. */
 export function unknownToken(): Problem {
   return new Problem('token-unknown', undefined, CHALLENGE)
 }
 
-/** Whether something that belongs to a principal is this caller's to see: agents see their own, others their tenant's. */
+/**
+ * Whether a caller may see something that belongs to a principal. Agents see their own, other roles everything of their
+ * tenant.
+ */
 export function maySee(
   identity: Identity,
   owner: { readonly tenant: string; readonly principal: string },

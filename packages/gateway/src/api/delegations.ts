@@ -1,4 +1,4 @@
-// Delegations: handing one in, looking at them, taking one back. What each is good for is decided at every call.
+// Routes to register, show and revoke delegations. Every call checks again what its delegation permits.
 
 import { canonicalize, EFFECT_CLASSES, openDelegation, type JsonObject } from '@tollgate/evidence'
 import type { Kernel } from '@tollgate/kernel'
@@ -13,25 +13,39 @@ import { LINEAGE, lineageOf } from './lineage.ts'
 import { Problem } from './problem.ts'
 import { READERS } from './receipts.ts'
 import { answered, json, kernelOf, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
-import { COUNT, HASH, list, NAME, object, orNull, said, TEXT, TIME, word, type ApiSchema } from './schema.ts'
+import {
+  COUNT,
+  HASH,
+  list,
+  NAME,
+  object,
+  orNull,
+  described,
+  TEXT,
+  TIME,
+  word,
+  type ApiSchema,
+} from './schema.ts'
 
-const STANDINGS = ['in force', 'revoked', 'ended'] as const
+const STATUSES = ['in force', 'revoked', 'ended'] as const
 
 const DELEGATION: Readonly<Record<string, ApiSchema>> = {
-  id: said(HASH, 'SHA-256 of the signed statement: what calls name as `delegation`.'),
+  id: described(HASH, 'SHA-256 of the signed statement. Calls refer to it as `delegation`.'),
   delegator: NAME,
   delegate: NAME,
-  tools: said(list(TEXT), 'Names of tools, exact or with `*`.'),
-  effects: orNull(said(list(word(...EFFECT_CLASSES)), 'What those tools may do; null for anything.')),
-  session: orNull(said(NAME, 'The only session it holds in; null for any.')),
-  until: TIME,
-  depth: said(COUNT, 'How many further delegations may hang below it.'),
-  parent: orNull(said(HASH, 'The delegation that it narrows.')),
-  standing: said(
-    word(...STANDINGS),
-    'Whether it, and all it hangs from, still runs. A call may be refused for more: a delegator that is frozen, or has another key by now.',
+  tools: described(list(TEXT), 'Tool names, exact or with `*`.'),
+  effects: orNull(
+    described(list(word(...EFFECT_CLASSES)), 'The effect classes that those tools may have; null for all.'),
   ),
-  receipt: said(HASH, 'The newest receipt on it.'),
+  session: orNull(described(NAME, 'The only session it is valid in; null for any.')),
+  until: TIME,
+  depth: described(COUNT, 'How many levels of further delegation it permits.'),
+  parent: orNull(described(HASH, 'The delegation that it is derived from.')),
+  standing: described(
+    word(...STATUSES),
+    'Whether it and all delegations above it are in force. A call can still be denied, for example if a delegator is frozen or has a new key.',
+  ),
+  receipt: described(HASH, 'The newest receipt about it.'),
 }
 
 async function register({ options, identity, body }: ApiQuestion): Promise<Reply> {
@@ -47,18 +61,18 @@ async function register({ options, identity, body }: ApiQuestion): Promise<Reply
   return json(201, { delegation, receipt })
 }
 
-/** The text of the envelope. An envelope has one spelling, so an object can only have meant this one. */
+/** The text of the envelope. An envelope has only one valid encoding, so an object is encoded canonically. */
 function envelopeIn({ envelope = '' }: JsonObject): string {
   return typeof envelope === 'string' ? envelope.trim() : canonicalize(envelope)
 }
 
-/** An agent hands in what concerns itself. Whether it is signed is found out later, and told as what it is. */
+/** An agent may register only delegations that it is part of. Later checks report an invalid signature. */
 async function refuseOthers(envelope: string, { principal }: Identity): Promise<void> {
   try {
     await openDelegation(envelope, ({ delegator, delegate }) => {
       if (delegator === principal || delegate === principal) return undefined
       throw new Problem('role-forbidden', 'the delegation is between others', {
-        remedy: 'Let its delegator or its delegate hand it in, or an operator.',
+        remedy: 'Its delegator, its delegate or an operator must register it.',
       })
     })
   } catch (fault) {
@@ -84,20 +98,20 @@ async function revoke({ options, identity, params }: ApiQuestion): Promise<Reply
   const { id, statement } = find(kernel, identity, params['id'] ?? '')
   const { tenant, principal, role } = identity
   if (role === 'agent' && statement.delegator !== principal) {
-    throw new Problem('role-forbidden', 'only its delegator, or an operator, takes a delegation back')
+    throw new Problem('role-forbidden', 'only its delegator or an operator can revoke a delegation')
   }
   const { id: receipt } = await revokeDelegation(kernel, tenant, id, principal)
   return json(200, { receipt })
 }
 
-/** A delegation that is the caller's to see. @throws Problem `not-found` for every other, whether it exists or not. */
+/** A delegation that the caller may see. @throws Problem `not-found` for every other id, whether it exists or not. */
 function find({ delegations }: Kernel, identity: Identity, id: string): RegisteredDelegation {
   const found = delegations.get(identity.tenant, id)
   if (found && concerns(found, identity)) return found
   throw new Problem('not-found')
 }
 
-/** An agent sees those that it is part of. */
+/** An agent sees the delegations that it is part of. */
 function concerns({ statement }: RegisteredDelegation, { role, principal }: Identity): boolean {
   return role !== 'agent' || statement.delegator === principal || statement.delegate === principal
 }
@@ -107,26 +121,25 @@ function shown(kernel: Kernel, delegation: RegisteredDelegation): Readonly<Recor
   const { delegator, delegate, tools, effects = null, session = null, until, depth, parent } = statement
   return {
     ...{ id, delegator, delegate, tools, effects, session, until, depth, parent },
-    standing: standingOf(kernel, delegation),
+    standing: statusOf(kernel, delegation),
     receipt,
   }
 }
 
-function standingOf(kernel: Kernel, { tenant, id }: RegisteredDelegation): (typeof STANDINGS)[number] {
+function statusOf(kernel: Kernel, { tenant, id }: RegisteredDelegation): (typeof STATUSES)[number] {
   const chain = chainOf(kernel.delegations, tenant, id)
   if (chain?.some(({ revoked }) => revoked)) return 'revoked'
   const now = kernel.host.now()
   return chain?.every(({ until }) => now <= until) ? 'in force' : 'ended'
 }
 
-/** Delegations. */
 export const delegationRoutes: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/v1/delegations',
     id: 'registerDelegation',
     about:
-      'Registers a delegation that its delegator has signed. From then on the delegate may name it in calls, which are judged within its limits. An agent hands in only what it is part of. The same one again gives the first receipt.',
+      'Registers a delegation that its delegator has signed. The delegate can then refer to it in calls, which are limited to its rights. An agent can register only delegations that it is part of. Registering the same delegation again returns the first receipt.',
     roles: ['agent', 'operator', 'admin'],
     body: {
       schema: object({
@@ -146,9 +159,9 @@ export const delegationRoutes: readonly ApiRoute[] = [
     method: 'GET',
     path: '/v1/delegations',
     id: 'listDelegations',
-    about: 'The delegations that are known, the oldest first. An agent sees those it is part of.',
+    about: 'Lists the delegations, oldest first. An agent sees those that it is part of.',
     roles: READERS,
-    answers: answered('Delegations. Those that ended long ago are on the ledger only.', {
+    answers: answered('The delegations. Those that ended long ago are only in the ledger.', {
       delegations: list(object(DELEGATION)),
     }),
     problems: ['gateway-needed'],
@@ -158,12 +171,12 @@ export const delegationRoutes: readonly ApiRoute[] = [
     method: 'GET',
     path: '/v1/delegations/{id}',
     id: 'showDelegation',
-    about: 'One delegation, and the chain that it hangs from.',
+    about: 'Returns one delegation with the chain of delegations above it.',
     roles: READERS,
     params: { id: HASH },
     answers: answered('The delegation.', {
       ...DELEGATION,
-      lineage: said(LINEAGE, 'It and all that it hangs from, the root last.'),
+      lineage: described(LINEAGE, 'The delegation and all delegations above it, the root last.'),
     }),
     problems: ['gateway-needed'],
     answer: show,
@@ -173,7 +186,7 @@ export const delegationRoutes: readonly ApiRoute[] = [
     path: '/v1/delegations/{id}/revoke',
     id: 'revokeDelegation',
     about:
-      'Takes a delegation back, and with it all that hang below it. An agent takes back only what it has delegated itself.',
+      'Revokes a delegation and all delegations derived from it. An agent can revoke only delegations that it granted.',
     roles: ['agent', 'operator', 'admin'],
     params: { id: HASH },
     answers: answered('Recorded, and in force.', { receipt: HASH }),

@@ -1,11 +1,11 @@
-// What came of calls that were allowed, in the words of those who ran them; and what of it may be handed on.
+// The route to report the effect of an allowed call. The answer says which part of the output may be forwarded to the agent.
 
 import { performance } from 'node:perf_hooks'
 import { canonicalBytes, fromBase64, type Json, type JsonObject } from '@tollgate/evidence'
 import { reportEffect, type EffectReport, type Inspection } from '@tollgate/kernel'
 import { Problem } from './problem.ts'
 import { json, kernelOf, textIn, traceFrom, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
-import { ANYTHING, COUNT, HASH, list, object, said, TEXT, word } from './schema.ts'
+import { ANYTHING, COUNT, HASH, list, object, described, TEXT, word } from './schema.ts'
 
 async function report(question: ApiQuestion): Promise<Reply> {
   const { options, identity, body, metrics } = question
@@ -22,7 +22,7 @@ async function report(question: ApiQuestion): Promise<Reply> {
   return json(201, { receipt: id, ...deliveryOf(inspection) })
 }
 
-/** What may be handed on. Without an output there was nothing to look through. */
+/** What the caller may forward. Without an output there was nothing to inspect. */
 function deliveryOf(inspection: Inspection | undefined): Readonly<Record<string, unknown>> {
   if (!inspection) return { delivery: 'full', labels: [], findings: [] }
   const { delivery, labels, findings, content } = inspection
@@ -32,7 +32,7 @@ function deliveryOf(inspection: Inspection | undefined): Readonly<Record<string,
 type Output = Pick<EffectReport, 'output' | 'content' | 'unseen'>
 type Given = Readonly<Record<'output' | 'output_base64' | 'output_digest', Json | undefined>>
 
-/** The bytes that the effect is known by, and what there is to look through. */
+/** The bytes whose hash identifies the effect, and the content to inspect. */
 function outputOf({ output, output_base64, output_digest }: JsonObject): Output {
   const given: Given = { output, output_base64, output_digest }
   if (Object.values(given).filter((each) => each !== undefined).length > 1) {
@@ -59,17 +59,17 @@ export const effectRoutes: readonly ApiRoute[] = [
     path: '/v1/effects',
     id: 'reportEffect',
     about:
-      'Says what an allowed call did. Only the principal it was allowed for can say so, once. The output is looked through and not kept, only its hash is: of the canonical JSON of `output` or `output_digest`, or of the bytes of `output_base64`. The answer says what of it may be handed on: the caller must give the agent that, and nothing else.',
+      'Reports the effect of an allowed call. Only the principal of the call can report it, once. The output is inspected and not stored. Only its hash is stored: of the canonical JSON of `output` or `output_digest`, or of the bytes of `output_base64`. The answer says which part of the output may be forwarded. The caller must forward exactly that to the agent.',
     roles: ['agent'],
     body: {
       schema: object({
-        decision: said(HASH, 'The receipt of the ALLOW.'),
+        decision: described(HASH, 'The receipt id of the ALLOW.'),
         status: word('COMPLETED', 'FAILED'),
         'output?': ANYTHING,
-        'output_base64?': said(TEXT, 'Bytes. They are looked through as text in UTF-8.'),
-        'output_digest?': said(
+        'output_base64?': described(TEXT, 'Bytes. They are inspected as UTF-8 text.'),
+        'output_digest?': described(
           object({ bytes: COUNT, sha256: HASH }),
-          'In place of an output that is too large to be sent. Where the policy has outputs looked through, it is withheld.',
+          'Replaces an output that is too large to send. If the policy inspects outputs, the output is withheld.',
         ),
       }),
     },
@@ -78,18 +78,18 @@ export const effectRoutes: readonly ApiRoute[] = [
         about: 'Recorded.',
         schema: object({
           receipt: HASH,
-          delivery: said(
+          delivery: described(
             word('full', 'redacted', 'withheld'),
-            '`full`: the output may be handed on as it is. `redacted`: only `output` of this answer may. `withheld`: nothing may.',
+            '`full`: the output may be forwarded as it is. `redacted`: only `output` of this answer may be forwarded. `withheld`: nothing may be forwarded.',
           ),
-          labels: said(
+          labels: described(
             list(TEXT),
-            'Classes of data that were found in it, or that the tool is declared to return.',
+            'Labels of the data that inspection found, or that the tool is declared to return.',
           ),
-          findings: said(list(TEXT), 'What the threat scanner found in it.'),
-          'output?': said(
+          findings: described(list(TEXT), 'The findings of the threat scanner.'),
+          'output?': described(
             ANYTHING,
-            'What may be handed on in its place; for bytes, their text. Only with `redacted`.',
+            'The redacted output to forward instead; for bytes, their text. Only with `redacted`.',
           ),
         }),
       },

@@ -1,4 +1,4 @@
-// Calls that ask whether they may run. The caller runs the tool: every answer is advised.
+// Routes that decide calls. The caller runs the tool, so every decision is recorded as advised.
 
 import { performance } from 'node:perf_hooks'
 import {
@@ -23,7 +23,7 @@ import {
   NAME,
   object,
   orNull,
-  said,
+  described,
   SENTENCE,
   TEXT,
   TIME,
@@ -31,18 +31,17 @@ import {
   type ApiSchema,
 } from './schema.ts'
 
-/** What is answered to a call. */
 const VERDICT: ApiSchema = object({
   verdict: word(...VERDICTS),
   reason_code: { type: 'string', pattern: '^[A-Z_]+$' },
-  message: said(SENTENCE, 'What the code means.'),
-  remedy: said(SENTENCE, 'What can be done.'),
+  message: described(SENTENCE, 'The meaning of the reason code.'),
+  remedy: described(SENTENCE, 'What to do about it.'),
   rung: word(...LADDER_STEPS),
-  rule: orNull(said(TEXT, 'The rule that decided.')),
-  detail: orNull(said(TEXT, 'What exactly, without any value of the arguments.')),
-  receipt: orNull(said(HASH, 'The receipt of the decision; null if none could be written.')),
-  approval: orNull(said(HASH, 'The request that waits for a person, if the verdict is ESCALATE.')),
-  expires: orNull(said(TIME, 'Until when an ALLOW may be used.')),
+  rule: orNull(described(TEXT, 'The policy rule that decided.')),
+  detail: orNull(described(TEXT, 'Details, without argument values.')),
+  receipt: orNull(described(HASH, 'The receipt of the decision; null if none could be written.')),
+  approval: orNull(described(HASH, 'The approval request, if the verdict is ESCALATE.')),
+  expires: orNull(described(TIME, 'When an ALLOW expires.')),
 })
 
 const CONTEXT: ApiSchema = object(
@@ -50,24 +49,29 @@ const CONTEXT: ApiSchema = object(
     'environment?': NAME,
     'workspace?': NAME,
     'tenant?': NAME,
-    'session_id?': said(NAME, 'The same as beside `context`; a call that names two sessions is denied.'),
+    'session_id?': described(
+      NAME,
+      'The same as `session_id` outside of `context`. A call that names two different sessions is denied.',
+    ),
     'delegation_session_id?': NAME,
   },
-  'Where the call says it comes from. It is compared, never believed.',
+  'The claimed origin of the call. It is compared with known values and never trusted.',
 )
 
-/** The members that every call has. */
 export const CALL: Readonly<Record<string, ApiSchema>> = {
-  'arguments?': said(ANYTHING, 'The arguments of the tool; an empty object if left out.'),
-  'session_id?': said(NAME, 'What risk is remembered by, inside the principal of the token.'),
-  'delegation_session_id?': said(NAME, 'Takes the place of `session_id` where that is left out.'),
-  'principal?': said(NAME, 'Whom the call says it is from; anybody but the owner of the token is denied.'),
+  'arguments?': described(ANYTHING, 'The arguments of the tool; an empty object if left out.'),
+  'session_id?': described(NAME, 'The session that the call belongs to.'),
+  'delegation_session_id?': described(NAME, 'Used as `session_id` if that is left out.'),
+  'principal?': described(
+    NAME,
+    'The claimed principal. A call is denied if it is not the principal of the token.',
+  ),
   'context?': CONTEXT,
-  'approval?': said(HASH, 'The request whose approval the call relies on.'),
-  'delegation?': said(HASH, 'The delegation that the call is made under.'),
-  'sources?': said(
+  'approval?': described(HASH, 'The approval request that the call uses.'),
+  'delegation?': described(HASH, 'The delegation that the call uses.'),
+  'sources?': described(
     list(object({ source_channel: word(...SOURCE_CHANNELS), text: TEXT }), 64),
-    'Texts that led to the call, in their order: what the user said, what tools and pages said. They are scanned, and the session remembers hashes of them; only where the operator has calls kept are they kept with the call, privately. What a tool has named first stays untrusted, whoever repeats it.',
+    'The texts that led to the call, in order: messages of the user, outputs of tools and pages. They are scanned, and the session stores their hashes. The texts are stored privately only if the operator has enabled kept calls. A value that a tool introduced stays untrusted, even if another source repeats it.',
   ),
 }
 
@@ -76,7 +80,7 @@ const RISK: ApiSchema = { type: 'integer', minimum: 0, maximum: 100 }
 const FINDINGS: ApiSchema = list({ type: 'string', pattern: '^[A-Z][A-Z0-9_]{0,63}$' }, 32)
 const URL_TEXT: ApiSchema = { type: 'string', minLength: 1, maxLength: 2048 }
 
-/** What a Sentinel posts of a page: all that a side effect needs. */
+/** An observation that a Sentinel posts. It has every member that a side effect requires. */
 export const OBSERVATION: ApiSchema = object({
   url: URL_TEXT,
   ...SEEN,
@@ -84,7 +88,7 @@ export const OBSERVATION: ApiSchema = object({
   sentinel_findings: FINDINGS,
 })
 
-/** What a call says of its page. What is missing is never taken for harmless. */
+/** The page as claimed by a call. Missing members are never treated as harmless. */
 const PAGE: ApiSchema = object({
   url: URL_TEXT,
   ...SEEN,
@@ -97,24 +101,27 @@ const EVALUATE: ApiSchema = object({ tool: NAME, ...CALL })
 const BROWSER: ApiSchema = object({
   tool_name: NAME,
   ...CALL,
-  'planner_ref?': said(
+  'planner_ref?': described(
     NAME,
-    'The digest of the plan: `sha256:` and 64 hexadecimal digits, or the digits alone. Any other text is hashed before it is written; a blank one counts as missing.',
+    'The digest of the plan: `sha256:` and 64 hexadecimal digits, or the digits alone. Other texts are hashed before they are stored. A blank text counts as missing.',
   ),
   'side_effect?': FLAG,
   'destination?': { type: 'string', maxLength: 2048 },
   'observation?': PAGE,
-  'observation_id?': said(HASH, 'An observation that the Sentinel posted itself.'),
+  'observation_id?': described(HASH, 'The id of an observation that the Sentinel posted.'),
 })
 
-/** What a body says is called. */
-type SaidCall = Omit<ToolCall, 'caller' | 'door' | 'assurance'>
+/** The parts of a call that come from the body. */
+type CallBody = Omit<ToolCall, 'caller' | 'door' | 'assurance'>
 
-/** Judges a call. What is no JSON is denied on the record; only what is plainly not a call is sent back without a receipt. */
+/**
+ * Decides a call. A body that is not JSON is denied with a receipt. Only a body that is clearly not a call is refused without
+ * one.
+ */
 async function evaluate(
   question: ApiQuestion,
   door: Door,
-  read: (body: JsonObject) => SaidCall,
+  read: (body: JsonObject) => CallBody,
 ): Promise<Reply> {
   const { options, identity, bytes, metrics } = question
   const kernel = kernelOf(options)
@@ -128,12 +135,12 @@ async function evaluate(
     door,
     assurance: 'advised',
   })
-  // Whatever was decided: once the ledger is given up, no effect could be recorded, and nothing may run.
+  // A poisoned ledger could not record the effect, so nothing may run, whatever was decided.
   const poisoned = kernel.ledger.poisoned !== undefined
   const decided = poisoned ? UNAVAILABLE : authorization.decided
   metrics.decided(decided.verdict, decided.reason, (performance.now() - start) / 1000)
   traceFrom(question, start, 'evaluate', { verdict: decided.verdict, reason_code: decided.reason, door })
-  // The token may have gone while the ledger wrote. The ALLOW is then nobody's, and ends unused.
+  // The token may have been revoked while the ledger was writing. The ALLOW then expires unused.
   if (decided.verdict === 'ALLOW' && !question.stillKnown()) throw unknownToken()
   if (!poisoned) return json(200, verdictOf(decided))
   throw new Problem('ledger-unavailable', undefined, { more: verdictOf(decided) })
@@ -150,19 +157,19 @@ const UNAVAILABLE: Decided = {
   expires: undefined,
 }
 
-function readCall(bytes: Uint8Array, maxBytes: number, read: (body: JsonObject) => SaidCall): SaidCall {
+function readCall(bytes: Uint8Array, maxBytes: number, read: (body: JsonObject) => CallBody): CallBody {
   let body: Json
   try {
     body = parseJson(bytes, { maxBytes })
   } catch {
-    // Nothing in it can be relied on, not even the name of the tool: the kernel denies it, and keeps the hash.
+    // Nothing in the body is reliable, not even the tool name. The kernel denies the call and records the hash.
     return { tool: undefined, raw: bytes }
   }
   if (isObject(body)) return read(body)
   throw new Problem('request-invalid', 'the body is not an object')
 }
 
-/** How the members of a body are called in a call. What each holds is for the kernel to judge. */
+/** Maps members of a body to members of a call. The kernel validates the values. */
 type CallMembers = Readonly<Record<string, string>>
 
 const SHARED_MEMBERS: CallMembers = {
@@ -185,21 +192,21 @@ const PAGE_MEMBERS: CallMembers = {
   observation_id: 'observation_id',
 }
 
-function readPlain(body: JsonObject): SaidCall {
+function readPlain(body: JsonObject): CallBody {
   return sorted(body, CALL_MEMBERS).call
 }
 
-function readBrowser(body: JsonObject): SaidCall {
+function readBrowser(body: JsonObject): CallBody {
   const { call, page } = sorted(body, BROWSER_MEMBERS, PAGE_MEMBERS)
   return { ...call, browser: page }
 }
 
-/** Sorts the members of a body. A member that nobody knows may have been meant to matter, so the call is sent back. */
+/** Splits the members of a body into call and page. An unknown member could be important, so the request is refused. */
 function sorted(
   body: JsonObject,
   members: CallMembers,
   pages: CallMembers = {},
-): { call: SaidCall; page: Record<string, Json> } {
+): { call: CallBody; page: Record<string, Json> } {
   const call: Record<string, Json> = {}
   const page: Record<string, Json> = {}
   for (const [name, value] of Object.entries(body)) {
@@ -207,15 +214,15 @@ function sorted(
     if (as === undefined) throw unknownMember(name)
     into[as] = value
   }
-  // Sound: every member of `Said` may hold anything; `tool` may be missing, and the kernel says so.
-  return { call: call as unknown as SaidCall, page }
+  // Sound: every member of `CallBody` may have any value. The kernel reports a missing `tool`.
+  return { call: call as unknown as CallBody, page }
 }
 
 function unknownMember(name: string): Problem {
-  if (name !== 'scope') return new Problem('request-invalid', 'the body has a member that is not known here')
-  return new Problem('request-invalid', 'a call does not bring a scope', {
+  if (name !== 'scope') return new Problem('request-invalid', 'the body has an unknown member')
+  return new Problem('request-invalid', 'a call cannot set a scope', {
     remedy:
-      'Open the session with it first: `POST /v1/sessions`, with a token of the role `host` or `operator`.',
+      'Open the session with the scope first: `POST /v1/sessions`, with a token of the role `host` or `operator`.',
   })
 }
 
@@ -225,19 +232,18 @@ function known(members: CallMembers, name: string): string | undefined {
 
 const JUDGED = 'The verdict. DENY and ESCALATE are answers, not errors.'
 
-/** Calls. */
 export const evaluateRoutes: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/v1/evaluate',
     id: 'evaluate',
     about:
-      'Asks whether a call may run. The decision is on the ledger before the answer comes. An ALLOW is for one run within a minute. A body that is not strict JSON, or a member of the wrong type, is a DENY with a receipt.',
+      'Decides whether a call may run. The decision is in the ledger before the answer is sent. An ALLOW is valid for one run and expires after 60 seconds. A body that is not strict JSON, or has a member of the wrong type, is denied with a receipt.',
     roles: ['agent'],
     body: { schema: EVALUATE, raw: true },
     answers: { 200: { about: JUDGED, schema: VERDICT } },
     problems: ['ledger-unavailable'],
-    // Whatever program asks: which one it is would be its own word, and rules may allow by the door.
+    // Always the door `http`: the caller could claim any other, and rules may allow by door.
     answer: (question) => evaluate(question, 'http', readPlain),
   },
   {
@@ -245,7 +251,7 @@ export const evaluateRoutes: readonly ApiRoute[] = [
     path: '/v1/browser/evaluate',
     id: 'evaluateBrowser',
     about:
-      'Asks whether a call in a browser may run: the planner’s intent, with what the Sentinel says of the page.',
+      'Decides whether a browser call may run, given the plan of the planner and the Sentinel’s observation of the page.',
     roles: ['agent'],
     body: { schema: BROWSER, raw: true },
     answers: { 200: { about: JUDGED, schema: VERDICT } },

@@ -1,4 +1,4 @@
-// Evidence to take away: the signed checkpoint, and EvidencePacks that verify offline.
+// Routes to export evidence: the signed checkpoint, and EvidencePacks that can be verified offline.
 
 import { parseCheckpoint, parseReceipt, writePack, type LedgerReader, type Range } from '@tollgate/evidence'
 import type { LedgerView } from '../view.ts'
@@ -7,31 +7,31 @@ import { genesisOf } from './health.ts'
 import { Problem } from './problem.ts'
 import { findEntry } from './receipts.ts'
 import { numberIn, plain, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
-import { COUNT, HASH, list, said, TEXT } from './schema.ts'
+import { COUNT, HASH, list, described, TEXT } from './schema.ts'
 
-/** What to export. Without anything, the whole ledger. */
+/** Selects what to export. Default: the whole ledger. */
 interface ExportRequest {
   /** First index of the range. */
   readonly from?: number
   /** Index after the last of the range. */
   readonly to?: number
-  /** Size of an earlier checkpoint: the pack then shows that the ledger only grew since. */
+  /** Size of an earlier checkpoint. The pack then proves that the ledger has only grown since. */
   readonly since?: number
-  /** Indexes of receipts that are wanted by themselves; without `from` and `to`, nothing but them. */
+  /** Indexes of single receipts. Without `from` and `to`, only these are exported. */
   readonly receipts?: readonly number[]
 }
 
-/** A pack that is being written, and a name for its file. */
+/** A pack in progress and its file name. */
 interface Export {
   readonly name: string
   readonly pack: AsyncGenerator<Uint8Array>
 }
 
 /**
- * Exports a part of a ledger under a checkpoint. What the verifier needs besides is added: the beginning, every key, and the
- * policies in force where the range begins.
+ * Exports a part of a ledger under a checkpoint. Adds what the verifier needs: the genesis receipt, all keys, and the
+ * policies in force at the start of the range.
  *
- * @throws EvidenceError while the pack is written, if the request cannot be met: `PACK_MALFORMED`.
+ * @throws EvidenceError `PACK_MALFORMED` while the pack is written, if the request cannot be met.
  */
 async function exportPack(view: LedgerView, checkpoint: string, request: ExportRequest): Promise<Export> {
   const { origin, size } = parseCheckpoint(checkpoint)
@@ -56,7 +56,7 @@ async function exportPack(view: LedgerView, checkpoint: string, request: ExportR
   }
 }
 
-/** Where each tenant's policy was last activated before an index. */
+/** The newest policy receipt of each tenant before an index. */
 async function policiesAt(view: LedgerView, start: number): Promise<readonly number[]> {
   const newest = new Map<string, number>()
   for (const index of await view.indexesOf(['policy'])) {
@@ -94,9 +94,9 @@ async function download(question: ApiQuestion): Promise<Reply> {
   if (ranged && identity.tenant !== (await genesisOf(view)).tenant) {
     throw new Problem(
       'role-forbidden',
-      'a range shows every tenant; only the one that runs the gateway may export it',
+      'a range contains receipts of all tenants; only the tenant that runs the gateway may export it',
       {
-        remedy: 'Name the receipts with `receipt`.',
+        remedy: 'List the receipts with `receipt`.',
       },
     )
   }
@@ -108,7 +108,7 @@ async function download(question: ApiQuestion): Promise<Reply> {
     ...(to !== undefined && { to }),
     ...(since !== undefined && { since }),
   })
-  // What cannot be met is found before the first piece: it can still be said.
+  // Produces the first chunk now, so that a bad request still gets an error answer.
   const first = await pack.next()
   const disposition = `attachment; filename="${name}"`
   return {
@@ -125,19 +125,18 @@ async function* whole(
 ): AsyncGenerator<Uint8Array> {
   yield first
   for await (const piece of rest) {
-    // Cut off, so that it cannot pass for a whole one.
+    // Breaks off, so that the download is not taken for a complete pack.
     if (!question.stillKnown()) throw unknownToken()
     yield piece
   }
 }
 
-/** Evidence. */
 export const evidenceRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/checkpoint',
     id: 'showCheckpoint',
-    about: 'A signed checkpoint (C2SP tlog-checkpoint) of the newest durable head of the ledger.',
+    about: 'Returns a signed checkpoint (C2SP tlog-checkpoint) of the newest durable head of the ledger.',
     roles: 'any role',
     answers: { 200: { about: 'The signed note.', type: 'text/plain; charset=utf-8', schema: TEXT } },
     answer: async ({ options }) => plain(await options.checkpoint()),
@@ -147,16 +146,16 @@ export const evidenceRoutes: readonly ApiRoute[] = [
     path: '/v1/evidence/export',
     id: 'exportEvidence',
     about:
-      'An EvidencePack: a range of the ledger, some receipts by themselves, or both, with everything needed to verify it offline. Without parameters, the whole ledger. A range shows every tenant, so only the tenant that runs the gateway may export one.',
+      'Exports an EvidencePack: a range of the ledger, single receipts, or both, with everything needed to verify it offline. Without parameters, exports the whole ledger. A range contains receipts of all tenants, so only the tenant that runs the gateway may export one.',
     roles: ['auditor', 'admin'],
     query: {
-      from: said(COUNT, 'First index of the range.'),
-      to: said(COUNT, 'Index after the last of the range.'),
-      since: said(
+      from: described(COUNT, 'First index of the range.'),
+      to: described(COUNT, 'Index after the last of the range.'),
+      since: described(
         COUNT,
-        'Size of an earlier checkpoint: the pack then shows that the ledger only grew since.',
+        'Size of an earlier checkpoint. The pack then proves that the ledger has only grown since.',
       ),
-      receipt: said(list(HASH, 100), 'A receipt by itself; may be repeated.'),
+      receipt: described(list(HASH, 100), 'The id of a single receipt. May be repeated.'),
     },
     answers: { 200: { about: 'The pack.', type: 'application/x-tar' } },
     problems: ['not-found'],

@@ -1,4 +1,4 @@
-// Why a call would be judged as it would: the same ladder, without a receipt and without being counted.
+// The route that explains how a call would be decided. It uses the same ladder, but writes no receipt and counts nothing.
 
 import { DOORS, LADDER_STEPS, VERDICTS, type Door } from '@tollgate/evidence'
 import { foresee } from '@tollgate/kernel/workbench'
@@ -12,7 +12,7 @@ import {
   NAME,
   object,
   orNull,
-  said,
+  described,
   SENTENCE,
   TEXT,
   word,
@@ -49,21 +49,27 @@ const MATCHES = [
 
 const PART: ApiSchema = object(
   {
-    depth: said(
+    depth: described(
       COUNT,
-      'How deep it lies: 0 for the whole condition, and each part right after what it is a part of.',
+      'Nesting depth: 0 for the whole condition. Each part follows the part that contains it.',
     ),
     text: TEXT,
-    truth: said(word('true', 'false', 'failed'), 'A condition that fails denies.'),
+    truth: described(word('true', 'false', 'failed'), 'A condition that fails denies.'),
     joins: orNull(
-      said(TEXT, '`all` if all of its parts must hold, `any` if one is enough; null if it has none.'),
+      described(
+        TEXT,
+        '`all` if all of its parts must be true, `any` if one is enough; null if it has no parts.',
+      ),
     ),
-    fault: orNull(said(TEXT, 'Why it failed, without any value.')),
+    fault: orNull(described(TEXT, 'Why it failed, without argument values.')),
     looks: list(
       object({
         name: TEXT,
         value: orNull(
-          said(TEXT, 'Shortened; null if the call does not have it, or it is not the call that says it.'),
+          described(
+            TEXT,
+            'Shortened; null if the call does not have the value or it does not come from the call.',
+          ),
         ),
         missing: FLAG,
       }),
@@ -78,19 +84,22 @@ const RULE: ApiSchema = object({
   action: word('allow', 'deny', 'require'),
   because: orNull(TEXT),
   match: word(...MATCHES, 'not reached'),
-  would: orNull(said(TEXT, 'What a rule that was not reached would say, in the words of `match`.')),
+  would: orNull(described(TEXT, 'The `match` that a rule would have if it were reached.')),
   fault: orNull(TEXT),
-  parts: said(
+  parts: described(
     list(PART),
-    'The condition, if it is false or failed, or would be; of the first 200 such rules.',
+    'The parts of the condition if it is or would be false or failed. Only for the first 200 such rules.',
   ),
 })
 
 const STEP: ApiSchema = object({
   rung: word(...LADDER_STEPS),
   standing: word('active', 'not configured'),
-  asked: said(FLAG, 'Whether the ladder comes to it. If not, the rest is what it would say.'),
-  verdict: orNull(said(TEXT, 'ALLOW, DENY or ESCALATE; null if it does not object.')),
+  asked: described(
+    FLAG,
+    'Whether the ladder reaches this step. If not, the other members show what it would answer.',
+  ),
+  verdict: orNull(described(TEXT, 'ALLOW, DENY or ESCALATE; null if it does not object.')),
   reason_code: orNull(TEXT),
   detail: orNull(TEXT),
   rule: orNull(TEXT),
@@ -103,38 +112,37 @@ const OBSTACLE: ApiSchema = object({
   message: SENTENCE,
   remedy: SENTENCE,
   detail: orNull(TEXT),
-  rule: orNull(said(TEXT, 'The rule that objects.')),
-  approvers: said(list(TEXT), 'Who may approve, if a rule asks for it and says who.'),
-  goes: said(
+  rule: orNull(described(TEXT, 'The rule that objects.')),
+  approvers: described(list(TEXT), 'The approvers that the rule names, if it requires approval.'),
+  goes: described(
     list(
       object({
-        at: said(TEXT, 'JSON pointer of the argument.'),
-        host: said(TEXT, 'Empty if it cannot be read.'),
+        at: described(TEXT, 'JSON pointer of the argument.'),
+        host: described(TEXT, 'Empty if the hostname cannot be parsed.'),
       }),
     ),
-    'Where data would go that must not, or not without a person: the first five.',
+    'The first five destinations that are denied or need approval.',
   ),
-  near: said(list(TEXT), 'Rules that would let it pass if they matched, the nearest first.'),
+  near: described(list(TEXT), 'Rules that would allow the call if they matched, closest first.'),
 })
 
-/** Explanations. */
 export const explainRoutes: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/v1/policy/explain',
     id: 'explainCall',
     about:
-      'How a call of a principal would be judged now: what each rung and each rule says to it, and what stands in its way. Nothing is recorded or counted; an approval that waits or was granted is not looked at.',
+      'Explains how a call of a principal would be decided now: the answer of each step and each rule, and every objection. Nothing is recorded or counted. Existing approvals are ignored.',
     roles: ['operator', 'admin', 'auditor'],
     body: {
       schema: object({
         ...CALL,
         tool: NAME,
-        principal: said(NAME, 'Who would call.'),
+        principal: described(NAME, 'The principal of the call.'),
         'door?': { ...word(...DOORS), default: 'http' },
       }),
     },
-    answers: answered('What would be decided, and why.', {
+    answers: answered('The decision and its explanation.', {
       verdict: word(...VERDICTS),
       reason_code: TEXT,
       message: TEXT,
@@ -143,13 +151,16 @@ export const explainRoutes: readonly ApiRoute[] = [
       rule: orNull(TEXT),
       detail: orNull(TEXT),
       policy: TEXT,
-      rungs: said(list(STEP), 'Every rung, in the order of the ladder.'),
-      rules: said(list(RULE), 'Every rule, in its order; none if the call cannot be read.'),
-      obstacles: said(list(OBSTACLE), 'Everything between the call and an ALLOW; empty if it is allowed.'),
+      rungs: described(list(STEP), 'All steps, in the order of the ladder.'),
+      rules: described(list(RULE), 'All rules, in order; empty if the call cannot be parsed.'),
+      obstacles: described(list(OBSTACLE), 'All objections; empty if the call is allowed.'),
       relies: orNull(
         object(
-          { rule: TEXT, next: orNull(said(TEXT, 'The rule that would decide without it.')) },
-          'What an ALLOW rests on; null if it is none.',
+          {
+            rule: TEXT,
+            next: orNull(described(TEXT, 'The rule that would decide if this one were removed.')),
+          },
+          'The rule that allows the call; null if the call is not allowed.',
         ),
       ),
     }),

@@ -1,4 +1,4 @@
-// An explanation as the API gives it: flat lists, with names instead of rules, for any reader.
+// Converts an explanation to the JSON of the API: flat lists, with rule ids instead of rules.
 
 import { reasonOf, type Decision, type ReasonCode, type Verdict } from '@tollgate/evidence/core'
 import type { Examined, Explained, Look, Rule } from '@tollgate/kernel/policy'
@@ -6,7 +6,7 @@ import type { Explanation, Obstacle, StepReport } from '@tollgate/kernel/workben
 
 type LadderStep = Decision['rung']
 
-/** A part of a condition; those that it is made of follow it, one deeper. */
+/** A part of a condition. The parts it contains follow it with a greater depth. */
 export interface ShownPart {
   readonly depth: number
   readonly text: string
@@ -20,7 +20,7 @@ export interface ShownPart {
   }[]
 }
 
-/** A rule, and what it says to the call. */
+/** A rule and its answer to the call. */
 export interface ShownRule {
   readonly id: string
   readonly line: number
@@ -32,7 +32,7 @@ export interface ShownRule {
   readonly parts: readonly ShownPart[]
 }
 
-/** A rung, and what it says to the call. */
+/** A step and its answer to the call. */
 export interface ShownStep {
   readonly rung: LadderStep
   readonly standing: StepReport['standing']
@@ -43,7 +43,7 @@ export interface ShownStep {
   readonly rule: string | null
 }
 
-/** One objection that has to go before the call can pass. */
+/** One objection to the call. */
 export interface ShownObstacle {
   readonly rung: LadderStep
   readonly verdict: Verdict
@@ -57,7 +57,7 @@ export interface ShownObstacle {
   readonly near: readonly string[]
 }
 
-/** An explanation as the API gives it. */
+/** An explanation in the form of the API. */
 export interface ShownExplanation {
   readonly verdict: Verdict
   readonly reason_code: ReasonCode
@@ -73,7 +73,7 @@ export interface ShownExplanation {
   readonly relies: { readonly rule: string; readonly next: string | null } | null
 }
 
-/** Shows an explanation, by a policy of this hash. */
+/** Converts an explanation. `policy` is the hash of the policy. */
 export function showExplanation(explanation: Explanation, policy: string): ShownExplanation {
   const { judgement, rungs, rules, obstacles, relies } = explanation
   const { verdict, reason, rung, rule, detail } = judgement

@@ -1,4 +1,4 @@
-// Requests and answers in the form of the Fetch standard, for callers in the same process.
+// Serves Fetch API requests, for callers in the same process.
 
 import { Problem } from './problem.ts'
 import type { DoorRequest, Reply } from './route.ts'
@@ -38,12 +38,12 @@ async function readBody(request: Request, limit: number): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** A body beyond the limit. */
+/** The problem for a body above the limit. */
 export function tooLarge(limit: number): Problem {
   return new Problem('body-too-large', `a body has at most ${limit} bytes`)
 }
 
-/** A stream that makes its next piece when it is asked for one, so a slow reader holds up nobody but itself. */
+/** Creates a stream that produces chunks on demand, so that a slow reader delays only its own answer. */
 export function streamOf(pieces: AsyncIterable<Uint8Array | string>): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]()
   return new ReadableStream<Uint8Array>(

@@ -1,4 +1,4 @@
-// What is frozen, and freezing: the stop button of the gateway.
+// Routes to list, set and lift freezes.
 
 import { parseJson, type Freeze } from '@tollgate/evidence'
 import { setFreeze, type FreezeOrder } from '@tollgate/kernel/admin'
@@ -11,7 +11,7 @@ import {
   NAME,
   object,
   orNull,
-  said,
+  described,
   SENTENCE,
   TEXT,
   TIME,
@@ -34,7 +34,7 @@ async function listFrozen({ options, identity }: ApiQuestion): Promise<Reply> {
   const { store } = kernelOf(options)
   const stored = await store.load(await store.list('freeze\n', 'anchors'))
   const freezes = stored
-    // Sound: only freeze receipts anchor such names, and an anchor is there because it was listed.
+    // Sound: only freeze receipts anchor these names, and every listed name has an anchor.
     .map(({ anchor }) => parseJson(anchor ?? '') as unknown as Freeze)
     .filter(({ frozen, scope, tenant }) => frozen && (scope === 'all' || tenant === identity.tenant))
     .map(({ scope, target = null, tenant, by, because = null, time: since }) => ({
@@ -50,10 +50,10 @@ async function change({ options, identity, body }: ApiQuestion): Promise<Reply> 
   const target = textIn(body, 'target')
   const because = textIn(body, 'because')
   if ((scope === 'all') !== (target === undefined)) {
-    throw new Problem('request-invalid', '`/target` belongs to every scope but `all`')
+    throw new Problem('request-invalid', '`/target` is required for every scope except `all`')
   }
   if (scope === 'all' && identity.tenant !== kernel.tenant) {
-    throw new Problem('role-forbidden', 'only the tenant that runs the gateway may freeze all of it')
+    throw new Problem('role-forbidden', 'only the tenant that runs the gateway may freeze everything')
   }
   const { id } = await setFreeze(kernel, {
     scope,
@@ -66,15 +66,14 @@ async function change({ options, identity, body }: ApiQuestion): Promise<Reply> 
   return json(200, { receipt: id })
 }
 
-/** Freezes. */
 export const freezeRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/freeze',
     id: 'listFreezes',
-    about: 'What is frozen.',
+    about: 'Lists the freezes in force.',
     roles: ['operator', 'admin', 'auditor'],
-    answers: answered('The freezes in force.', { freezes: list(FROZEN) }),
+    answers: answered('The freezes.', { freezes: list(FROZEN) }),
     problems: ['gateway-needed'],
     answer: listFrozen,
   },
@@ -82,12 +81,12 @@ export const freezeRoutes: readonly ApiRoute[] = [
     method: 'POST',
     path: '/v1/freeze',
     id: 'setFreeze',
-    about: 'Freezes, or lifts a freeze. It is in force for every call that is decided after it.',
+    about: 'Sets or lifts a freeze. It applies to every call that is decided afterwards.',
     roles: ['operator', 'admin'],
     body: {
       schema: object({
         scope: SCOPE,
-        'target?': said(NAME, 'The principal, the tool, or the id of the session (of whichever principal).'),
+        'target?': described(NAME, 'The principal, the tool, or the session id (of any principal).'),
         frozen: FLAG,
         'because?': SENTENCE,
       }),

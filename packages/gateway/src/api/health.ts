@@ -1,4 +1,4 @@
-// Whether the gateway is there, whether it can judge, and whose ledger this is.
+// Routes for health checks and status.
 
 import { parseReceipt, type Genesis } from '@tollgate/evidence'
 import { GatewayError } from '../error.ts'
@@ -6,16 +6,16 @@ import { ROLES } from '../tokens.ts'
 import type { LedgerView } from '../view.ts'
 import { Problem } from './problem.ts'
 import { answered, json, kernelOf, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
-import { COUNT, NAME, object, orNull, said, TEXT, TIME, word } from './schema.ts'
+import { COUNT, NAME, object, orNull, described, TEXT, TIME, word } from './schema.ts'
 
 const WELL = object({ status: word('ok') })
 
-/** The first receipt of a ledger, which names it. */
+/** The genesis receipt of a ledger. */
 export async function genesisOf(view: LedgerView): Promise<Genesis> {
   const [envelope] = await view.envelopes(0, 1)
   const receipt = envelope && parseReceipt(envelope).receipt
   if (receipt?.kind === 'genesis') return receipt
-  throw new Error('the ledger has no beginning')
+  throw new Error('the ledger has no genesis receipt')
 }
 
 async function status({ options, identity, metrics }: ApiQuestion): Promise<Reply> {
@@ -39,25 +39,24 @@ function ready({ options }: ApiQuestion): Reply {
   throw new Problem('ledger-unavailable', cause instanceof GatewayError ? reasonIn(cause) : undefined)
 }
 
-/** Why, without where the data is: anybody may ask. */
+/** The cause without directories, because the route is public. */
 function reasonIn({ message }: GatewayError): string {
   return message.replaceAll(/`[^`]*[/\\]([^`/\\]*)`/g, '`$1`')
 }
 
-/** Health and status. */
 export const healthRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/status',
     id: 'showStatus',
-    about: 'What runs here, on which ledger, and as whom the caller is known.',
+    about: 'Returns the version, the ledger and the identity of the caller.',
     roles: 'any role',
     answers: answered('The status.', {
       version: TEXT,
-      ledger: said(TEXT, 'The name of the ledger.'),
-      size: said(COUNT, 'How many entries it has.'),
-      poisoned: orNull(said(TEXT, 'Why nothing can be recorded any more.')),
-      since: said(TIME, 'When the gateway was started.'),
+      ledger: described(TEXT, 'The name of the ledger.'),
+      size: described(COUNT, 'The number of entries.'),
+      poisoned: orNull(described(TEXT, 'Why the ledger is poisoned; null if it is not.')),
+      since: described(TIME, 'The start time of the gateway.'),
       tenant: NAME,
       principal: NAME,
       role: word(...ROLES),
@@ -68,18 +67,18 @@ export const healthRoutes: readonly ApiRoute[] = [
     method: 'GET',
     path: '/healthz',
     id: 'isAlive',
-    about: 'Whether the process answers.',
+    about: 'Reports whether the process responds.',
     roles: 'public',
-    answers: { 200: { about: 'It does.', schema: WELL } },
+    answers: { 200: { about: 'The process responds.', schema: WELL } },
     answer: () => json(200, { status: 'ok' }),
   },
   {
     method: 'GET',
     path: '/readyz',
     id: 'isReady',
-    about: 'Whether calls can be judged: the ledger records.',
+    about: 'Reports whether calls can be decided and recorded.',
     roles: 'public',
-    answers: { 200: { about: 'They can.', schema: WELL } },
+    answers: { 200: { about: 'The gateway is ready.', schema: WELL } },
     problems: ['ledger-unavailable', 'gateway-needed'],
     answer: ready,
   },

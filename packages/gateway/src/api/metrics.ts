@@ -1,27 +1,26 @@
-// Figures for Prometheus. Labels are words of closed tables: nothing that a caller chooses can become one.
+// Counts metrics for Prometheus. Labels come from closed tables: callers cannot create new ones.
 
 import { memoryUsage } from 'node:process'
 import type { ReasonCode, Verdict } from '@tollgate/evidence'
 import { TEXT } from './schema.ts'
 import type { ApiOptions, ApiQuestion, Reply, ApiRoute } from './route.ts'
 
-/** Counts what happens. */
 export interface Metrics {
-  /** When counting began: when the gateway was started. */
+  /** The start time of the gateway. */
   readonly since: string
-  /** A decision and how long it took, in seconds. */
+  /** Counts a decision and its duration. */
   decided(verdict: Verdict, reason: ReasonCode, seconds: number): void
   effect(status: 'COMPLETED' | 'FAILED'): void
-  /** A request that was answered; `route` is the id of a route, or `none`. */
+  /** Counts an answered request; `route` is a route id or `none`. */
   answered(route: string, status: number): void
-  /** Streams that are open change by this many. */
+  /** Changes the number of open streams. */
   streams(change: 1 | -1): void
   text(options: ApiOptions): Promise<string>
 }
 
 const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 
-/** Counters at zero. */
+/** Creates metrics with all counters at zero. */
 export function createMetrics(): Metrics {
   const decisions = new Map<string, number>()
   const effects = new Map<string, number>()
@@ -46,16 +45,16 @@ export function createMetrics(): Metrics {
     streams: (change) => void (streams += change),
     async text(options) {
       return [
-        counter('tollgate_decisions_total', 'Calls that were judged over HTTP.', decisions),
-        counter('tollgate_effects_total', 'Effects that callers reported.', effects),
-        counter('tollgate_http_requests_total', 'Requests that were answered.', requests),
+        counter('tollgate_decisions_total', 'Calls decided over HTTP.', decisions),
+        counter('tollgate_effects_total', 'Effects reported by callers.', effects),
+        counter('tollgate_http_requests_total', 'HTTP requests answered.', requests),
         histogram(
           'tollgate_evaluate_seconds',
-          'Time from reading a call to its durable receipt.',
+          'Time from reading a call to its durable receipt, in seconds.',
           buckets,
           seconds,
         ),
-        gauge('tollgate_streams_open', 'Streams of receipts that are open.', streams),
+        gauge('tollgate_streams_open', 'Open receipt streams.', streams),
         ...(await gauges(options)),
         '',
       ].join('\n')
@@ -66,25 +65,25 @@ export function createMetrics(): Metrics {
 async function gauges({ view, kernel }: ApiOptions): Promise<string[]> {
   const { rss, heapUsed } = memoryUsage()
   const always = [
-    gauge('tollgate_ledger_entries', 'Entries of the ledger.', await view.size()),
-    gauge('process_resident_memory_bytes', 'Memory of the process.', rss),
-    gauge('nodejs_heap_size_used_bytes', 'Memory in use by objects.', heapUsed),
+    gauge('tollgate_ledger_entries', 'Entries in the ledger.', await view.size()),
+    gauge('process_resident_memory_bytes', 'Resident memory of the process.', rss),
+    gauge('nodejs_heap_size_used_bytes', 'Used heap memory.', heapUsed),
   ]
   if (!kernel) return always
   const { ledger, approvals, openings, host, storage } = kernel
   const poisoned = ledger.poisoned === undefined ? 0 : 1
   return [
     ...always,
-    gauge('tollgate_ledger_poisoned', 'Whether the ledger can no longer record.', poisoned),
+    gauge('tollgate_ledger_poisoned', '1 if the ledger is poisoned, else 0.', poisoned),
     gauge(
       'tollgate_approvals_waiting',
-      'Requests that wait for a person.',
+      'Approval requests that wait for an answer.',
       approvals.list(host.now()).length,
     ),
-    gauge('tollgate_effects_open', 'Allowed calls whose effect is not known yet.', openings.size),
+    gauge('tollgate_effects_open', 'Allowed calls without a reported effect.', openings.size),
     gauge(
       'tollgate_storage_used_up',
-      'Principals that are denied until the day ends because they have stored too much.',
+      'Principals that are denied until the end of the day because they exceeded the storage limit.',
       storage.denied(host.now()),
     ),
   ]
@@ -115,15 +114,14 @@ async function show({ options, metrics }: ApiQuestion): Promise<Reply> {
   return { status: 200, headers: { 'content-type': TYPE }, body: await metrics.text(options) }
 }
 
-/** The figures. */
 export const metricsRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/metrics',
     id: 'showMetrics',
-    about: 'Figures in the text format of Prometheus.',
+    about: 'Returns metrics in the Prometheus text format.',
     roles: ['operator', 'admin', 'auditor'],
-    answers: { 200: { about: 'The figures.', type: TYPE, schema: TEXT } },
+    answers: { 200: { about: 'The metrics.', type: TYPE, schema: TEXT } },
     answer: show,
   },
 ]

@@ -1,4 +1,4 @@
-// Requests as they come over a socket. What is refused here never reaches a route.
+// Handles HTTP requests from Node sockets. Requests that are invalid at this level never reach a route.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import { tooLarge } from './fetch.ts'
 import { Problem } from './problem.ts'
 import type { DoorRequest, Reply } from './route.ts'
 
-/** Under which names the gateway may be asked. */
+/** The names that clients may use for the gateway. */
 export interface Names {
   /** Lower case, without port; IPv6 addresses in brackets. */
   readonly hosts: ReadonlySet<string>
@@ -19,7 +19,7 @@ export interface Names {
 const MAX_URL = 8192
 const MAX_HEADERS = 64
 
-/** Answers requests that come over sockets. Never throws, and its promise never rejects. */
+/** Creates a request listener. It never throws, and its promise never rejects. */
 export function listener(
   app: Pick<App, 'answer'>,
   names: Names,
@@ -32,8 +32,8 @@ export function listener(
       if (reply.status === 429) await delay(REFUSAL_PAUSE_MS)
       await send(request, response, reply)
     } catch (fault) {
-      // Half an answer must not look like a whole one; what was said of it still goes out.
-      log('warn', 'an answer broke off', { fault: fault instanceof Error ? fault.name : typeof fault })
+      // Closes the connection, so that half an answer is not taken for a complete one. Data already written is still sent.
+      log('warn', 'an answer was interrupted', { fault: fault instanceof Error ? fault.name : typeof fault })
       if (response.socket) response.socket.destroySoon()
       else response.destroy()
     }
@@ -45,7 +45,7 @@ function refusal(problem: Problem): Reply {
   return { ...reply, headers: { ...SECURITY_HEADERS, ...reply.headers } }
 }
 
-// Headers that must mean one thing: with two of them, two readers could each believe another.
+// Headers that must occur once: with two values, two readers could each use a different one.
 const SINGLE: ReadonlySet<string> = new Set([
   'authorization',
   'content-encoding',
@@ -68,34 +68,34 @@ const SINGLE: ReadonlySet<string> = new Set([
   'x-api-key',
 ])
 
-/** Why a request is not even looked at; undefined if it may be. */
+/** The reason to refuse a request before it is processed; undefined if there is none. */
 function refusalOf(request: IncomingMessage, names: Names): Problem | undefined {
   const { url = '', headers, rawHeaders, httpVersion } = request
-  // Proxies still speak 1.0; the parser takes anything.
+  // Proxies may still use 1.0. Node's parser accepts any version.
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-    return new Problem('request-invalid', 'the request is in another version of HTTP')
+    return new Problem('request-invalid', 'the HTTP version is not supported')
   }
   if (url.length > MAX_URL) return new Problem('url-too-long', `a URL has at most ${MAX_URL} characters`)
   if (rawHeaders.length > 2 * MAX_HEADERS) {
     return new Problem('headers-too-large', `a request has at most ${MAX_HEADERS} headers`)
   }
-  // As many names as lines: nothing can be there twice.
+  // As many names as header lines: no header is repeated.
   const single = 2 * Object.keys(headers).length === rawHeaders.length
   if (!single && hasTwice(rawHeaders))
-    return new Problem('request-invalid', 'a header that may come once comes twice')
+    return new Problem('request-invalid', 'a header that must occur once is repeated')
   if (headers['content-length'] !== undefined && headers['transfer-encoding'] !== undefined) {
     return new Problem('request-invalid', 'the length of the body is given in two ways')
   }
-  // A page that makes a name of its own point here still sends that name.
+  // Protects against DNS rebinding: the browser sends the attacker's hostname.
   const host = headers.host?.toLowerCase() ?? ''
   if (!names.hosts.has(host.replace(/:[0-9]{1,5}$/, ''))) return new Problem('host-unknown')
   if (headers.origin !== undefined && !isOwn(headers.origin.toLowerCase(), host, names)) {
     return new Problem('origin-forbidden')
   }
-  return url.startsWith('/') ? undefined : new Problem('request-invalid', 'the request is not for a path')
+  return url.startsWith('/') ? undefined : new Problem('request-invalid', 'the request target is not a path')
 }
 
-/** Whether a page is of the gateway's own: the same name and port, by the same scheme or by that of a proxy that ends TLS. */
+/** Whether an origin is the gateway itself: the same name and port, with its scheme or `https` behind a TLS proxy. */
 function isOwn(origin: string, host: string, { scheme }: Names): boolean {
   return origin === `${scheme}://${host}` || origin === `https://${host}`
 }
@@ -124,11 +124,11 @@ function askedBy(request: IncomingMessage, response: ServerResponse): DoorReques
     },
     async body(limit) {
       if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit)
-      // Who asks first is told to go on only now, after it was seen who it is.
+      // A client that sent `Expect: 100-continue` gets it only now, after authentication.
       if (request.headers.expect !== undefined) response.writeContinue()
       return readBody(request, limit)
     },
-    // Until the next request on the same connection: the server then sets it again.
+    // Until the next request on the connection, for which the server sets the timeout again.
     mayTakeLong: () => void request.socket.setTimeout(0),
     onGone(listener) {
       if (response.closed) listener()
@@ -149,7 +149,7 @@ function readBody(request: IncomingMessage, limit: number): Promise<Uint8Array> 
       }
     })
     request.on('end', () => resolve(body.all()))
-    // Gone, or too slow: nobody will read the answer.
+    // The caller is gone or too slow.
     request.on('error', () => reject(new Problem('request-timeout')))
     request.on('close', () => {
       if (!request.complete) reject(new Problem('request-timeout'))
@@ -163,13 +163,13 @@ interface Gathering {
   all(): Uint8Array
 }
 
-// A body of less than this is put together at its end; the place for a longer one is made at once, where its length is told.
+// Smaller bodies are joined at the end. For larger bodies with a known length, the buffer is allocated at once.
 const LARGE = 65_536
 
-/** Gathers the pieces of a body. What is large is in memory once. */
-function createGathering(told: number): Gathering {
+/** Collects the chunks of a body. A large body is in memory only once. */
+function createGathering(announcedLength: number): Gathering {
   const pieces: Buffer[] = []
-  const whole = told >= LARGE ? Buffer.allocUnsafe(told) : undefined
+  const whole = announcedLength >= LARGE ? Buffer.allocUnsafe(announcedLength) : undefined
   let length = 0
   return {
     get length() {
@@ -180,7 +180,7 @@ function createGathering(told: number): Gathering {
       else pieces.push(chunk)
       length += chunk.length
     },
-    // Sound to hand on as it is: the parser of HTTP gives neither more nor less than was told.
+    // Sound: the HTTP parser delivers exactly the announced number of bytes.
     all: () =>
       whole?.subarray(0, length) ?? (pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces)),
   }
@@ -189,7 +189,7 @@ function createGathering(told: number): Gathering {
 async function send(request: IncomingMessage, response: ServerResponse, reply: Reply): Promise<void> {
   if (response.destroyed) return
   const headers: Record<string, string | number> = { ...reply.headers }
-  // What is left of a body that was not wanted is not read: the connection ends with the answer.
+  // The rest of an unread body is discarded: the connection ends with the answer.
   if (!request.complete && hasBody(request)) headers['connection'] = 'close'
   if (typeof reply.body === 'string') {
     headers['content-length'] = Buffer.byteLength(reply.body)
@@ -198,7 +198,7 @@ async function send(request: IncomingMessage, response: ServerResponse, reply: R
     return
   }
   response.writeHead(reply.status, headers)
-  // Who waits for a stream knows by them that there is one, however long its first piece takes.
+  // Sends the headers at once, so that the client knows the stream is open.
   response.flushHeaders()
   await pour(reply.body, response)
 }
@@ -207,7 +207,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** Writes piece by piece, each only when the one before has left. */
+/** Writes chunk by chunk and waits while the socket is full. */
 async function pour(pieces: AsyncIterable<Uint8Array | string>, response: ServerResponse): Promise<void> {
   for await (const piece of pieces) {
     if (response.destroyed) break

@@ -1,25 +1,29 @@
-// What a Sentinel with a token of its own says of a page, for a call to refer to.
+// The route on which a Sentinel posts an observation of a page. A call can then refer to it.
 
 import { postObservation } from '@tollgate/kernel'
 import { OBSERVATION } from './evaluate.ts'
 import { json, kernelOf, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
-import { HASH, object, said } from './schema.ts'
+import { HASH, object, described } from './schema.ts'
 
 function post({ options, identity, body }: ApiQuestion): Reply {
   return json(201, { id: postObservation(kernelOf(options), identity.tenant, body) })
 }
 
-/** Observations. */
 export const observationRoutes: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/v1/browser/observations',
     id: 'postObservation',
     about:
-      'Posts what the Sentinel sees of a page. One call may refer to it, within ten seconds, on the same page.',
+      'Posts the Sentinel’s observation of a page. One call on the same page can refer to it within ten seconds.',
     roles: ['sentinel'],
     body: { schema: OBSERVATION },
-    answers: { 201: { about: 'Kept.', schema: object({ id: said(HASH, 'What the call refers to.') }) } },
+    answers: {
+      201: {
+        about: 'Stored.',
+        schema: object({ id: described(HASH, 'The `observation_id` for the call.') }),
+      },
+    },
     answer: post,
   },
 ]

@@ -1,9 +1,9 @@
-// Observe mode: where it is on, and switching it.
+// Routes to show and switch observe mode.
 
 import { DOORS } from '@tollgate/evidence'
 import { setObserve, type ObserveOrder } from '@tollgate/kernel/admin'
 import { answered, json, kernelOf, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
-import { HASH, list, NAME, object, orNull, said, TIME, word } from './schema.ts'
+import { HASH, list, NAME, object, orNull, described, TIME, word } from './schema.ts'
 
 const SCOPE = word('door', 'principal')
 
@@ -33,15 +33,14 @@ async function change({ options, identity, body }: ApiQuestion): Promise<Reply> 
   return json(200, { receipt: id })
 }
 
-/** Observe mode. */
 export const observeRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/observe',
     id: 'listObserved',
-    about: 'The doors and principals that observe mode is on for.',
+    about: 'Lists the doors and principals in observe mode.',
     roles: ['operator', 'admin', 'auditor'],
-    answers: answered('Where it is on; nowhere if the list is empty.', {
+    answers: answered('The doors and principals. Empty if observe mode is off.', {
       observed: list(object({ scope: SCOPE, target: NAME, until: TIME })),
     }),
     problems: ['gateway-needed'],
@@ -52,15 +51,15 @@ export const observeRoutes: readonly ApiRoute[] = [
     path: '/v1/observe',
     id: 'setObserve',
     about:
-      'Switches observe mode on for a door or a principal, for at most a day, or off. While it is on, a call that no rule matches passes as ALLOW by the rule `observe`, unless it deletes, pays, administers, or goes to a host that `gates.egress.allow` does not name. Everything else binds as ever.',
+      'Switches observe mode on or off for a door or a principal, for at most one day. While it is on, a call that no rule matches is allowed by the rule `observe`, unless its effect class is `delete`, `pay` or `admin`, or its destination is not in `gates.egress.allow`. All other checks apply as usual.',
     roles: ['admin'],
     body: {
       schema: object({
         scope: SCOPE,
-        target: said(NAME, `A door (${DOORS.join(', ')}), or the whole name of a principal.`),
-        seconds: said(
+        target: described(NAME, `A door (${DOORS.join(', ')}), or the full name of a principal.`),
+        seconds: described(
           orNull({ type: 'integer', minimum: 1, maximum: 86_400 }),
-          'For how long; null switches it off.',
+          'The duration; null switches it off.',
         ),
       }),
     },

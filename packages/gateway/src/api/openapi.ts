@@ -1,8 +1,8 @@
-// The OpenAPI document, made from the table of routes: what validates is what is described.
+// Generates the OpenAPI document from the route table, whose schemas also validate the requests.
 
 import { PROBLEMS, type ProblemCode } from './problem.ts'
 import { jsonText, type AnswerForm, type Reply, type ApiRoute } from './route.ts'
-import { COUNT, object, said, TEXT, type ApiSchema } from './schema.ts'
+import { COUNT, object, described, TEXT, type ApiSchema } from './schema.ts'
 
 /** The body of a problem. */
 export const PROBLEM: ApiSchema = {
@@ -12,13 +12,13 @@ export const PROBLEM: ApiSchema = {
     status: COUNT,
     detail: TEXT,
     code: { type: 'string', enum: Object.keys(PROBLEMS) },
-    'remedy?': said(TEXT, 'What can be done.'),
+    'remedy?': described(TEXT, 'What to do about it.'),
   }),
   description: 'RFC 9457. Some problems have further members.',
   additionalProperties: true,
 }
 
-/** The problems that a route can answer with: its own, and those that its form brings. */
+/** The problems of a route: its own, and those that follow from its roles, parameters and body. */
 export function problemsOf({ roles, params, body, problems = [], method }: ApiRoute): readonly ProblemCode[] {
   const codes: ProblemCode[] = [
     'request-invalid',
@@ -32,7 +32,7 @@ export function problemsOf({ roles, params, body, problems = [], method }: ApiRo
   if (params) codes.push('not-found')
   if (body) codes.push('body-too-large', 'not-json', 'request-timeout', 'too-much-sent')
   if (method !== 'GET') codes.push('gateway-needed')
-  // Agents read the ledger in turn.
+  // Ledger reads of agents take turns.
   else if (
     roles === 'any role' ||
     (roles !== 'public' && (roles.includes('agent') || roles.includes('host')))
@@ -42,7 +42,7 @@ export function problemsOf({ roles, params, body, problems = [], method }: ApiRo
   return [...new Set([...codes, ...problems])]
 }
 
-/** The document. */
+/** The OpenAPI document. */
 export function openApi(routes: readonly ApiRoute[], version: string): object {
   const paths: Record<string, Record<string, object>> = {}
   for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operation(route)
@@ -105,7 +105,7 @@ function response({ about, type = 'application/json', schema }: AnswerForm): obj
   return { description: about, content: { [type]: schema ? { schema } : {} } }
 }
 
-/** The responses of problems, by status; several can share one. */
+/** The responses for problems, grouped by status. */
 function problemResponses(codes: readonly ProblemCode[]): Readonly<Record<string, object>> {
   const byStatus = new Map<number, ProblemCode[]>()
   for (const code of codes) {
@@ -121,7 +121,7 @@ function problemResponses(codes: readonly ProblemCode[]): Readonly<Record<string
   )
 }
 
-/** The document's own route. The table is asked for late, since the route is part of it. */
+/** The route that serves the document. Takes a function, because the route is part of the table. */
 export function openApiRoutes(routes: () => readonly ApiRoute[]): readonly ApiRoute[] {
   const texts = new Map<string, string>()
   const show = (version: string): Reply => {
@@ -134,7 +134,7 @@ export function openApiRoutes(routes: () => readonly ApiRoute[]): readonly ApiRo
       method: 'GET',
       path: '/openapi.json',
       id: 'showOpenApi',
-      about: 'This description, as OpenAPI 3.1.',
+      about: 'Returns this description as OpenAPI 3.1.',
       roles: 'public',
       answers: { 200: { about: 'The document.', schema: { type: 'object' } } },
       answer: ({ options }) => show(options.version),

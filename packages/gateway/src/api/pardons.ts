@@ -1,4 +1,4 @@
-// What operators lift: the risk of a session, all that is remembered of one, a principal's loss of trust.
+// Routes for operators to reset the risk of a session, close a session, and reset the trust of a principal.
 
 import {
   closeSession,
@@ -10,10 +10,10 @@ import {
 import { lineageOf } from './lineage.ts'
 import { Problem } from './problem.ts'
 import { json, kernelOf, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
-import { HASH, NAME, object, said, SENTENCE } from './schema.ts'
+import { HASH, NAME, object, described, SENTENCE } from './schema.ts'
 import { recall } from './sessions.ts'
 
-/** Who asks, and why: on the record for good. */
+/** The operator and the reason. Both are stored permanently in the receipt. */
 function personIn({ identity, body }: ApiQuestion): Pick<PardonOrder, 'tenant' | 'by' | 'because'> {
   return { tenant: identity.tenant, by: identity.principal, because: textIn(body, 'because') ?? '' }
 }
@@ -47,12 +47,16 @@ async function retrust(question: ApiQuestion): Promise<Reply> {
   return json(200, { receipt: id })
 }
 
-const BECAUSE = said(SENTENCE, 'Why: it is in the receipt, for good. What looks like a secret is refused.')
-const OF_SESSION = { schema: object({ principal: said(NAME, 'Whose session.'), because: BECAUSE }) }
+const BECAUSE = described(
+  SENTENCE,
+  'The reason. It is stored permanently in the receipt, so text that looks like a secret is refused.',
+)
+const OF_SESSION = {
+  schema: object({ principal: described(NAME, 'The principal of the session.'), because: BECAUSE }),
+}
 const DONE = { 200: { about: 'Recorded, and in force.', schema: object({ receipt: HASH }) } }
 const COMMON = { roles: ['operator', 'admin'], answers: DONE, problems: ['gateway-needed'] } as const
 
-/** What operators lift. */
 export const pardonRoutes: readonly ApiRoute[] = [
   {
     ...COMMON,
@@ -60,7 +64,7 @@ export const pardonRoutes: readonly ApiRoute[] = [
     path: '/v1/sessions/{id}/reset',
     id: 'resetSession',
     about:
-      'Takes the risk from a session, and its share from the risk of its principal and of who that works for. What was read in it stays labelled.',
+      'Resets the risk of a session, and removes its share from the risk of its principal and of the delegators. Data labels are kept.',
     params: { id: NAME },
     body: OF_SESSION,
     answer: reset,
@@ -70,7 +74,7 @@ export const pardonRoutes: readonly ApiRoute[] = [
     method: 'POST',
     path: '/v1/sessions/{id}/close',
     id: 'closeSession',
-    about: 'Closes a session: all that is remembered of it goes. Its principal keeps its own risk.',
+    about: 'Closes a session and deletes its state. The risk of its principal is kept.',
     params: { id: NAME },
     body: OF_SESSION,
     answer: close,
@@ -80,7 +84,7 @@ export const pardonRoutes: readonly ApiRoute[] = [
     method: 'POST',
     path: '/v1/principals/{name}/trust',
     id: 'resetTrust',
-    about: 'Sets the trust of a principal back to where it began.',
+    about: 'Resets the trust of a principal to its initial value.',
     params: { name: NAME },
     body: { schema: object({ because: BECAUSE }) },
     answer: retrust,

@@ -1,4 +1,4 @@
-// The policy in force, and activating another.
+// Routes to show and activate a policy.
 
 import { LADDER_STEPS, sha256Hex } from '@tollgate/evidence'
 import { policyOf, standings } from '@tollgate/kernel'
@@ -15,19 +15,19 @@ import {
   type Reply,
   type ApiRoute,
 } from './route.ts'
-import { COUNT, HASH, list, object, orNull, said, TEXT, word, type ApiSchema } from './schema.ts'
+import { COUNT, HASH, list, object, orNull, described, TEXT, word, type ApiSchema } from './schema.ts'
 
 const MISTAKES: ApiSchema = list(object({ line: COUNT, column: COUNT, message: TEXT }))
 
 function show({ options, identity }: ApiQuestion): Reply {
   const kernel = kernelOf(options)
   const { name, hash, text } = policyOf(kernel, identity.tenant)
-  // The file is that of the tenant which runs the gateway.
+  // The file belongs to the tenant that runs the gateway.
   const pending = identity.tenant === kernel.tenant ? pendingOf(options, hash) : null
   return json(200, { name, hash, text, rungs: standings(kernel, identity.tenant), pending })
 }
 
-/** The policy file, if it is not what is in force. */
+/** The policy file, if it differs from the policy in force. */
 function pendingOf(options: ApiOptions, inForce: string): { hash: string; mistakes: object[] } | null {
   const text = options.policyFile()
   if (text === undefined) return null
@@ -48,7 +48,7 @@ async function activate({ options, identity, body }: ApiQuestion): Promise<Reply
     const mistakes = mistakesOf(parsed.mistakes)
     throw new Problem(
       'policy-invalid',
-      `the policy has ${mistakes.length} mistakes; the one in force stays`,
+      `the policy has ${mistakes.length} mistakes; the policy in force is unchanged`,
       {
         more: { mistakes },
       },
@@ -59,18 +59,17 @@ async function activate({ options, identity, body }: ApiQuestion): Promise<Reply
   return json(200, { receipt: id, name: policy.name, hash: policy.hash })
 }
 
-/** Policies. */
 export const policyRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/policy',
     id: 'showPolicy',
     about:
-      'The policy in force, how each rung of the ladder stands under it, and whether its file says something else.',
+      'Returns the policy in force, the status of each step under it, and whether the policy file differs.',
     roles: ['operator', 'admin', 'auditor'],
     answers: answered('The policy.', {
       name: TEXT,
-      hash: said(HASH, 'SHA-256 of the text; 64 zeros while there is none.'),
+      hash: described(HASH, 'SHA-256 of the text; 64 zeros if there is no policy.'),
       text: TEXT,
       rungs: list(
         object({
@@ -87,9 +86,10 @@ export const policyRoutes: readonly ApiRoute[] = [
     method: 'POST',
     path: '/v1/policy',
     id: 'activatePolicy',
-    about: 'Activates a policy. Every call after it is judged by it; a policy with mistakes changes nothing.',
+    about:
+      'Activates a policy. It decides all later calls. A policy with mistakes is rejected and changes nothing.',
     roles: ['admin'],
-    body: { schema: object({ text: said({ type: 'string' }, 'The whole file, YAML.') }) },
+    body: { schema: object({ text: described({ type: 'string' }, 'The complete policy file, as YAML.') }) },
     answers: answered('Recorded, and in force.', { receipt: HASH, name: TEXT, hash: HASH }),
     problems: ['policy-invalid', 'ledger-unavailable'],
     answer: activate,

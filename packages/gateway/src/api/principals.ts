@@ -1,4 +1,4 @@
-// How a principal stands: what the policy says of it, what it has earned, and what it has left.
+// The route that shows a principal: its tier, trust, freezes and remaining limits.
 
 import { TIERS } from '@tollgate/evidence'
 import { capture, policyOf, trustName, type Kernel } from '@tollgate/kernel'
@@ -9,7 +9,7 @@ import { allowancesOf, ALLOWANCE } from './allowances.ts'
 import { Problem } from './problem.ts'
 import { READERS } from './receipts.ts'
 import { answered, json, kernelOf, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
-import { FLAG, list, NAME, orNull, said, word } from './schema.ts'
+import { FLAG, list, NAME, orNull, described, word } from './schema.ts'
 import { DECIMAL, trustNow } from './sessions.ts'
 
 async function show({ options, identity, params, inTurn }: ApiQuestion): Promise<Reply> {
@@ -32,34 +32,33 @@ async function show({ options, identity, params, inTurn }: ApiQuestion): Promise
   })
 }
 
-/** What the policy says of a principal: the first entry that fits. */
+/** The first entry of the policy that matches a principal. */
 function declared({ principals }: Policy, principal: string): Policy['principals'][number] | undefined {
   return principals.find(({ name }) => name.matches(principal))
 }
 
 function isFrozen({ freezes }: Kernel, caller: Pick<Identity, 'tenant' | 'principal'>): boolean {
-  // Who is frozen is known by tenant and name alone.
+  // A freeze of a principal depends only on tenant and name.
   const intent = capture({ caller, door: 'http', assurance: 'advised', tool: '', args: {} })
   return freezes.all() || freezes.principal(intent)
 }
 
-/** Principals. */
 export const principalRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/principals/{name}',
     id: 'showPrincipal',
     about:
-      'How a principal stands now. An agent sees itself. There is no list of principals: a name that never called has the standing it would begin with.',
+      'Returns the current state of a principal. An agent sees only itself. Any name is valid: a principal that never called has the initial state.',
     roles: READERS,
     params: { name: NAME },
     answers: answered('The principal.', {
       principal: NAME,
-      tier: said(word(...TIERS), 'By the policy; a person may have raised some of its sessions.'),
-      trust: orNull(said(DECIMAL, 'Of 1000; null where the policy does not ask for trust.')),
-      delegate_only: said(FLAG, 'It acts only under a delegation.'),
-      frozen: said(FLAG, 'It is frozen, or everything is.'),
-      limits: said(list(ALLOWANCE), 'What is left of the rates and budgets that go by principal.'),
+      tier: described(word(...TIERS), 'The tier in the policy. An operator may have raised single sessions.'),
+      trust: orNull(described(DECIMAL, 'From 0 to 1000; null if the policy does not use trust.')),
+      delegate_only: described(FLAG, 'Whether it may act only under a delegation.'),
+      frozen: described(FLAG, 'Whether it is frozen, alone or with everything.'),
+      limits: described(list(ALLOWANCE), 'The remaining rates and budgets of the principal.'),
     }),
     problems: ['gateway-needed'],
     answer: show,

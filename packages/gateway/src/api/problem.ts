@@ -1,18 +1,16 @@
-// What the API answers instead of a result: RFC 9457 problems, from one closed table.
+// The closed table of problems (RFC 9457) that the API answers with.
 
 import { EvidenceError } from '@tollgate/evidence'
 import { KernelError } from '@tollgate/kernel'
 import { GatewayError } from '../error.ts'
 
-/** A kind of problem: its status and its sentence. */
 interface ProblemKind {
   readonly status: number
   readonly title: string
-  /** What the reader can do, where it is always the same. */
+  /** What to do, if it is the same in every case. */
   readonly remedy?: string
 }
 
-/** The code of a problem. */
 export type ProblemCode =
   | 'request-invalid'
   | 'token-missing'
@@ -39,86 +37,89 @@ export type ProblemCode =
   | 'ledger-unavailable'
   | 'gateway-needed'
 
-/** Every problem there is, by code. */
+/** All problems, by code. */
 export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
-  'request-invalid': { status: 400, title: 'The request cannot be read.' },
+  'request-invalid': { status: 400, title: 'The request is malformed.' },
   'token-missing': {
     status: 401,
     title: 'The request has no token.',
     remedy:
-      'Send `Authorization: Bearer tg_…`; `tollgate tokens issue --role ROLE --principal NAME` makes a token.',
+      'Send `Authorization: Bearer tg_…`; run `tollgate tokens issue --role ROLE --principal NAME` to create a token.',
   },
   'token-unknown': {
     status: 401,
-    title: 'The token is unknown, revoked or has ended.',
+    title: 'The token is unknown, revoked or expired.',
     remedy: 'Ask an admin for a new token.',
   },
-  'role-forbidden': { status: 403, title: 'The role of the token may not do this.' },
+  'role-forbidden': { status: 403, title: 'The role of the token does not permit this.' },
   'origin-forbidden': {
     status: 403,
-    title: 'The request comes from a page of another origin.',
-    remedy: 'Call the gateway from a program, or from its own pages.',
+    title: 'The request comes from a web page of another origin.',
+    remedy: 'Call the gateway from a program or from its own origin.',
   },
-  'not-found': { status: 404, title: 'There is no such thing here, or it is not yours to see.' },
-  'method-not-allowed': { status: 405, title: 'The route does not know this method.' },
+  'not-found': { status: 404, title: 'Not found, or the token may not see it.' },
+  'method-not-allowed': { status: 405, title: 'The route does not support this method.' },
   'request-timeout': { status: 408, title: 'The request did not arrive in time.' },
   'effect-refused': { status: 409, title: 'The effect cannot be reported.' },
-  'approval-refused': { status: 409, title: 'The answer to the request is not accepted.' },
+  'approval-refused': { status: 409, title: 'The answer to the approval request is not accepted.' },
   'pin-refused': {
     status: 409,
     title: 'The tool cannot be pinned or unpinned.',
-    remedy: 'Look at its definition again with `tollgate mcp show TOOL`.',
+    remedy: 'Review its definition again with `tollgate mcp show TOOL`.',
   },
   'delegation-refused': {
     status: 409,
-    title: 'The delegation is not registered.',
-    remedy: 'Sign another; `tollgate delegations list` shows how those that are registered stand.',
+    title: 'The delegation cannot be registered.',
+    remedy: 'Sign a new delegation. Run `tollgate delegations list` to see the registered ones.',
   },
   'scope-refused': {
     status: 409,
-    title: 'The scope of the session is not set.',
-    remedy: 'Open another session, or have an operator set the scope.',
+    title: 'The scope of the session cannot be set.',
+    remedy: 'Open a new session, or ask an operator to set the scope.',
   },
-  'body-too-large': { status: 413, title: 'The body is too large.', remedy: 'Send less at a time.' },
+  'body-too-large': { status: 413, title: 'The body is too large.', remedy: 'Send a smaller body.' },
   'url-too-long': { status: 414, title: 'The URL is too long.' },
   'not-json': {
     status: 415,
-    title: 'The body is not declared to be JSON.',
+    title: 'The body is not declared as JSON.',
     remedy: 'Send `Content-Type: application/json`, without a content encoding.',
   },
   'host-unknown': {
     status: 421,
-    title: 'The gateway does not go by this name.',
-    remedy: 'Use the address it listens on, or add the name to `hosts` in `tollgate.yaml`.',
+    title: 'The hostname of the request is not a name of this gateway.',
+    remedy: 'Use the address that the gateway listens on, or add the hostname to `hosts` in `tollgate.yaml`.',
   },
   'policy-invalid': { status: 422, title: 'The policy has mistakes.' },
   'too-many-waiting': {
     status: 429,
-    title: 'The caller already has as many requests open as it may.',
-    remedy: 'Close some, or wait until they are answered.',
+    title: 'The caller has too many open requests.',
+    remedy: 'Close some of them, or wait until they are answered.',
   },
   'too-much-sent': {
     status: 429,
-    title: 'The caller has sent more than the gateway reads for it at a time.',
-    remedy: 'Wait as long as `Retry-After` says; send less at a time, and only requests that can be read.',
+    title: 'The caller has sent too much data in a short time.',
+    remedy: 'Wait for the seconds in `Retry-After`, then send smaller and well-formed requests.',
   },
-  'headers-too-large': { status: 431, title: 'The request has too many headers, or too long ones.' },
-  'internal-fault': { status: 500, title: 'The gateway failed.', remedy: 'Look at the log of the gateway.' },
+  'headers-too-large': { status: 431, title: 'The headers of the request are too many or too long.' },
+  'internal-fault': {
+    status: 500,
+    title: 'An internal error occurred in the gateway.',
+    remedy: 'Check the log of the gateway.',
+  },
   'ledger-unavailable': {
     status: 503,
-    title: 'The ledger cannot record, so nothing may pass.',
+    title: 'The ledger cannot record, so every call is denied.',
     remedy: 'Run `tollgate doctor`; free or repair the storage and restart the gateway.',
   },
   'gateway-needed': {
     status: 503,
-    title: 'This needs a running gateway; here the ledger is only read.',
-    remedy: 'Start the gateway with `tollgate up`, or send this to the one that runs.',
+    title: 'This needs a running gateway. Here the ledger is read-only.',
+    remedy: 'Start the gateway with `tollgate up`, or send the request to the running gateway.',
   },
 }
 
-/** What a problem says besides its code. */
 interface ProblemOptions {
-  /** What the reader can do. */
+  /** What to do about it. */
   readonly remedy?: string
   /** Headers of the answer. */
   readonly headers?: Readonly<Record<string, string>>
@@ -126,7 +127,7 @@ interface ProblemOptions {
   readonly more?: Readonly<Record<string, unknown>>
 }
 
-/** Ends a request. What it holds is shown to the caller: never an internal, a secret or an argument's value. */
+/** Ends a request with a problem. The caller sees its contents: it must not contain internals, secrets or argument values. */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly detail: string | undefined
@@ -166,7 +167,7 @@ const KERNEL_FAULTS: Partial<Record<KernelError['code'], ProblemCode>> = {
   LEDGER_POISONED: 'ledger-unavailable',
 }
 
-/** What a fault is to the caller; undefined if it is ours, and none of its business. */
+/** The problem for an error; undefined for an internal error, which is not shown to the caller. */
 export function problemOf(fault: unknown): Problem | undefined {
   if (fault instanceof Problem) return fault
   if (fault instanceof KernelError) {

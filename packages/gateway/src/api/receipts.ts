@@ -1,4 +1,4 @@
-// Receipts for reading: pages of them, one, and the proof that one is in the ledger.
+// Routes to read receipts: pages, a single receipt, and its inclusion proof.
 
 import {
   formatProof,
@@ -26,24 +26,36 @@ import {
   type Reply,
   type ApiRoute,
 } from './route.ts'
-import { COUNT, HASH, list, NAME, object, orNull, said, TEXT, TIME, word, type ApiSchema } from './schema.ts'
+import {
+  COUNT,
+  HASH,
+  list,
+  NAME,
+  object,
+  orNull,
+  described,
+  TEXT,
+  TIME,
+  word,
+  type ApiSchema,
+} from './schema.ts'
 
 /** Roles that may read receipts. */
 export const READERS: readonly Role[] = ['agent', 'operator', 'admin', 'auditor']
 
-/** Which receipts are wanted, as query parameters. */
+/** Query parameters that select receipts. */
 export const FILTERS: Readonly<Record<string, ApiSchema>> = {
   kind: word(...KINDS),
-  principal: said(NAME, 'Principal of a decision, and of the effects and approvals that belong to it.'),
+  principal: described(NAME, 'Principal of a decision, and of the effects and approvals that belong to it.'),
   tool: NAME,
   verdict: word(...VERDICTS),
   session: NAME,
-  decision: said(HASH, 'A decision, with its effects and approvals.'),
+  decision: described(HASH, 'A decision, with its effects and approvals.'),
 }
 
 const RECEIPT: ApiSchema = {
   type: 'object',
-  description: 'A receipt, field by field as it was signed; which fields there are depends on its kind.',
+  description: 'A receipt, exactly as signed. Its members depend on its kind.',
   properties: {
     v: { type: 'integer', enum: [1] },
     kind: word(...KINDS),
@@ -72,23 +84,22 @@ const RECEIPT: ApiSchema = {
   ],
 }
 
-/** A receipt and its place. */
 const ENTRY: Readonly<Record<string, ApiSchema>> = {
-  index: said(COUNT, 'Its place in the ledger.'),
-  id: said(HASH, 'SHA-256 of its payload.'),
+  index: described(COUNT, 'Its index in the ledger.'),
+  id: described(HASH, 'SHA-256 of its payload.'),
   receipt: RECEIPT,
 }
 
-/** An entry as JSON text. The payload is JSON already, and stays byte for byte what was signed. */
+/** An entry as JSON text. The payload is inserted unchanged, so it stays byte for byte as signed. */
 export function entryText({ index, id, payload }: LedgerEntry): string {
   return `"index":${index},"id":"${id}","receipt":${Buffer.from(payload).toString()}`
 }
 
-/** What the caller may see of what was asked for; undefined if that is nothing. */
+/** The filter of a request, restricted to what the caller may see; undefined if that is nothing. */
 export function filterOf(question: ApiQuestion): EntryFilter | undefined {
   const { identity } = question
   const [kind, verdict] = [queryIn(question, 'kind'), queryIn(question, 'verdict')]
-  // Everybody who may read at all may check signatures, and for that needs the keys.
+  // Every reader needs the keys to verify signatures.
   if (kind === 'genesis' || kind === 'key') return { kind }
   const asked = queryIn(question, 'principal')
   const own = identity.role === 'agent' ? identity.principal : asked
@@ -126,7 +137,7 @@ function pageOf(entries: readonly LedgerEntry[], next: number | undefined): Repl
   return jsonText(200, `{"receipts":[${receipts}],"next":${next ?? null}}`)
 }
 
-/** The entries whose ids begin so, as far as the caller may see them. */
+/** The visible entries whose ids begin with these digits. */
 async function alike({ options, identity }: ApiQuestion, begins: string): Promise<readonly LedgerEntry[]> {
   const seen: LedgerEntry[] = []
   for (const entry of await options.view.begins(begins)) {
@@ -137,18 +148,18 @@ async function alike({ options, identity }: ApiQuestion, begins: string): Promis
 
 /** The receipt of an entry. */
 export function receiptOf({ payload }: LedgerEntry): Receipt {
-  // Sound: a ledger holds receipts, each checked when it was appended.
+  // Sound: a ledger contains only receipts, each checked when it was appended.
   return parseJson(payload) as unknown as Receipt
 }
 
-/** An entry that the caller may see. @throws Problem `not-found` for every other, whether it exists or not. */
+/** An entry that the caller may see. @throws Problem `not-found` for every other id, whether it exists or not. */
 export async function findEntry(view: LedgerView, identity: Identity, id: string): Promise<LedgerEntry> {
   const entry = await view.find(id)
   if (entry && (await isVisible(view, identity, receiptOf(entry)))) return entry
   throw new Problem('not-found')
 }
 
-/** Everybody sees what the ledger as a whole rests on, its beginning and its keys; who is no agent, what its tenant has. */
+/** Everyone sees the genesis and key receipts. Agents see their own receipts, other roles those of their tenant. */
 async function isVisible(view: LedgerView, identity: Identity, receipt: Receipt): Promise<boolean> {
   const { tenant } = receipt
   if (receipt.kind === 'genesis' || receipt.kind === 'key') return true
@@ -157,12 +168,12 @@ async function isVisible(view: LedgerView, identity: Identity, receipt: Receipt)
   return principal !== undefined && maySee(identity, { tenant, principal })
 }
 
-/** The principal that a receipt belongs to: its own if it is a decision, else that of the decision it is about. */
+/** The principal of a decision, or of the decision that an effect or approval belongs to. */
 async function ownerOf(view: LedgerView, receipt: Receipt): Promise<string | undefined> {
   if (receipt.kind === 'decision') return receipt.principal
   if (receipt.kind !== 'effect' && receipt.kind !== 'approval') return undefined
   const entry = await view.find(receipt.decision)
-  // Sound: `decision` names a decision, and the ledger is append-only.
+  // Sound: `decision` is the id of a decision, and the ledger is append-only.
   return entry && (receiptOf(entry) as Decision).principal
 }
 
@@ -175,32 +186,31 @@ async function show({ options, identity, params }: ApiQuestion): Promise<Reply> 
 async function prove({ options, identity, params }: ApiQuestion): Promise<Reply> {
   const { view } = options
   const { index } = await findEntry(view, identity, params['id'] ?? '')
-  // Taken after the entry was found, so it covers it.
+  // Taken after the entry was found, so that it covers the entry.
   const checkpoint = await options.checkpoint()
   const hashes = await inclusionProof(index, parseCheckpoint(checkpoint).size, view.node)
   return plain(formatProof({ index, hashes, checkpoint }))
 }
 
-/** Receipts. */
 export const receiptRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/receipts',
     id: 'listReceipts',
     about:
-      'Receipts, newest first. An agent sees the decisions on its own calls, with their effects and approvals; everybody else what belongs to the tenant of the token.',
+      'Lists receipts, newest first. An agent sees the decisions on its own calls with their effects and approvals. Other roles see all receipts of the tenant of the token.',
     roles: READERS,
     query: {
       ...FILTERS,
-      begins: said(
+      begins: described(
         { type: 'string', pattern: '^[0-9a-f]{8,64}$' },
-        'Only receipts whose id begins so, whatever else is asked for; at most ten.',
+        'Only receipts whose id begins with these digits; at most ten. Other filters are ignored.',
       ),
       direction: { ...word('back', 'on'), default: 'back' },
-      from: said(COUNT, 'The first index that is looked at; `next` of the page before.'),
+      from: described(COUNT, 'The first index to examine: `next` of the previous page.'),
       limit: { type: 'integer', minimum: 1, maximum: 1000, default: 50 },
     },
-    answers: answered('A page. It may be short and still have a next one.', {
+    answers: answered('A page. A short page can still have a next page.', {
       receipts: list(object(ENTRY)),
       next: orNull(COUNT),
     }),
@@ -210,12 +220,12 @@ export const receiptRoutes: readonly ApiRoute[] = [
     method: 'GET',
     path: '/v1/receipts/{id}',
     id: 'showReceipt',
-    about: 'One receipt, with the envelope that was signed.',
+    about: 'Returns one receipt with its signed envelope.',
     roles: READERS,
     params: { id: HASH },
     answers: answered('The receipt.', {
       ...ENTRY,
-      envelope: said(TEXT, 'The exact text of the DSSE envelope.'),
+      envelope: described(TEXT, 'The exact text of the DSSE envelope.'),
     }),
     answer: show,
   },
@@ -223,7 +233,7 @@ export const receiptRoutes: readonly ApiRoute[] = [
     method: 'GET',
     path: '/v1/receipts/{id}/proof',
     id: 'proveReceipt',
-    about: 'A proof (C2SP tlog-proof) that the receipt is in the ledger, under a fresh checkpoint.',
+    about: 'Returns a proof (C2SP tlog-proof) that the receipt is in the ledger, with a new checkpoint.',
     roles: READERS,
     params: { id: HASH },
     answers: { 200: { about: 'The proof.', type: 'text/plain; charset=utf-8', schema: TEXT } },

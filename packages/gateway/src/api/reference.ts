@@ -1,4 +1,4 @@
-// docs/http.md, made from the same table as everything else.
+// Generates docs/http.md from the route table.
 
 import { PROBLEMS } from './problem.ts'
 import type { Admission, AnswerForm, ApiRoute } from './route.ts'
@@ -6,7 +6,7 @@ import { problemsOf } from './openapi.ts'
 import { ROUTES } from './routes.ts'
 import { HASH, TIME, type ApiSchema } from './schema.ts'
 
-/** The reference of the HTTP API, in Markdown, below its title. */
+/** The reference of the HTTP API in Markdown. */
 export function httpReference(): string {
   return [INTRODUCTION, ...ROUTES.map(section), PROBLEM_TABLE].join('\n\n')
 }
@@ -15,15 +15,13 @@ const INTRODUCTION = `# HTTP API
 
 <!-- Made by \`npm run docs\` from the source. Do not edit. -->
 
-Every request carries \`Authorization: Bearer tg_…\`, except where it says *nobody has to say who they are*. What a
-caller may see and do follows from its token alone: role, tenant, principal and groups. Bodies are strict JSON (UTF-8, no
-duplicate keys, at most 64 levels) declared as \`application/json\`; members that a route does not know are refused. Times
-are RFC 3339 with milliseconds. Errors are RFC 9457 problems (\`application/problem+json\`); their codes are listed at the
-end. The same description for programs is at \`/openapi.json\`.
+Every request needs \`Authorization: Bearer tg_…\`, except on routes marked *No token needed*. The token alone determines what a
+caller may see and do: its role, tenant, principal and groups. Bodies are strict JSON (UTF-8, no duplicate keys, at most 64
+levels) declared as \`application/json\`. Unknown members are refused. Times are RFC 3339 with milliseconds. Errors are RFC 9457
+problems (\`application/problem+json\`). Their codes are listed at the end. \`/openapi.json\` has the same description for programs.
 
-An agent sees its own decisions, with their effects and approvals; what is not its own is not found. Everybody else sees
-what belongs to the tenant of the token. The receipts that the ledger as a whole rests on, its beginning and its keys, are
-for every reader: signatures are checked with them.`
+An agent sees its own decisions with their effects and approvals. Everything else is not found. Other roles see everything of
+the tenant of the token. Every reader sees the genesis and key receipts, because they are needed to verify signatures.`
 
 function section(route: ApiRoute): string {
   const { method, path, about, roles, params = {}, query = {}, body, answers } = route
@@ -55,7 +53,7 @@ const EVERYWHERE: ReadonlySet<string> = new Set([
 ])
 
 function whoMay(roles: Admission): string {
-  if (roles === 'public') return 'Nobody has to say who they are.'
+  if (roles === 'public') return 'No token needed.'
   return roles === 'any role' ? 'Any role.' : `Roles: ${roles.join(', ')}.`
 }
 

@@ -1,25 +1,23 @@
-// What a request brings along besides its path: the query and the body, each held against the route's schemas.
+// Reads the query and the body of a request and validates them against the schemas of the route.
 
 import { EvidenceError, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
 import { Problem } from './problem.ts'
 import type { DoorRequest, ApiQuestion, ApiRoute } from './route.ts'
 import { problemsIn, type ApiSchema } from './schema.ts'
 
-/** A body as it came, and as it was read. */
 type ReceivedBody = Pick<ApiQuestion, 'bytes' | 'body'>
 
-/** The body of a route that takes none. */
+/** The body for routes without one. */
 export const NO_BODY: ReceivedBody = { bytes: new Uint8Array(), body: {} }
 
 const NO_QUERY: ApiQuestion['query'] = {}
 
-/** The parameters after the question mark. What is not known is refused, as in a body. */
+/** Parses the query. Unknown parameters are refused, as in a body. */
 export function readQuery({ query = {} }: ApiRoute, search: string): ApiQuestion['query'] {
   if (search === '') return NO_QUERY
   const values: Record<string, string[]> = {}
   for (const [name, value] of new URLSearchParams(search)) {
-    if (!Object.hasOwn(query, name))
-      throw new Problem('request-invalid', 'a query parameter is not known here')
+    if (!Object.hasOwn(query, name)) throw new Problem('request-invalid', 'a query parameter is unknown')
     ;(values[name] ??= []).push(value)
   }
   const problems = Object.entries(values).flatMap(([name, texts]) =>
@@ -33,12 +31,12 @@ function queryProblems(schema: ApiSchema, name: string, texts: readonly string[]
   if (schema.type === 'array') return problemsIn(schema, texts, `?${name}`)
   const [text = '', another] = texts
   if (another !== undefined) return [`\`?${name}\` is given twice`]
-  // Only the plain spelling: `1e3` or ` 7` would also be numbers to `Number`.
+  // Only plain decimal digits: `Number` would also accept `1e3` or ` 7`.
   const isNumber = schema.type === 'integer' && /^(?:0|[1-9][0-9]{0,15})$/.test(text)
   return problemsIn(schema, isNumber ? Number(text) : text, `?${name}`)
 }
 
-/** The body, checked, of a route that takes one. */
+/** Reads and validates the body of a request. */
 export async function readBody(
   { schema, optional = false, raw = false }: NonNullable<ApiRoute['body']>,
   asked: DoorRequest,
@@ -53,7 +51,7 @@ export async function readBody(
   const body = parse(bytes, limit)
   const problems = problemsIn(schema, body)
   if (problems.length > 0) throw new Problem('request-invalid', problems.slice(0, 10).join('; '))
-  // Sound: the schemas of all bodies are of objects.
+  // Sound: all body schemas describe objects.
   return { bytes, body: body as JsonObject }
 }
 
@@ -66,7 +64,7 @@ function parse(bytes: Uint8Array, maxBytes: number): Json {
   try {
     return parseJson(bytes, { maxBytes })
   } catch (fault) {
-    // The parser names the position, never the content.
+    // The parser's message contains positions, never content.
     throw fault instanceof EvidenceError ? new Problem('request-invalid', fault.message) : fault
   }
 }

@@ -1,4 +1,4 @@
-// What a route is: a row of data that says who may ask what, and the function that answers.
+// The types of routes: data that describes a route, and the function that answers.
 
 import { performance } from 'node:perf_hooks'
 import type { JsonObject } from '@tollgate/evidence'
@@ -14,31 +14,30 @@ import { Problem, type ProblemCode } from './problem.ts'
 import { object, type ApiSchema } from './schema.ts'
 import type { InTurn } from './turns.ts'
 
-/** What the API is made of. */
 export interface ApiOptions {
-  /** Undefined where a data directory is only read, beside the gateway that runs on it. */
+  /** Undefined if the data directory is only read, next to the running gateway. */
   readonly kernel: Kernel | undefined
   readonly view: LedgerView
-  /** Undefined if nobody comes with a token: then `identity` says who asks. */
+  /** Undefined if callers do not use tokens. `identity` is then the caller. */
   readonly tokens: Tokens | undefined
   /** A signed checkpoint of the newest durable head. */
   checkpoint(): Promise<string>
-  /** Calls back after every commit, until the returned function is called. */
+  /** Calls the listener after every commit. Returns a function that removes it. */
   watch(listener: (size: number) => void): () => void
-  /** The text of the policy file as it is on disk; undefined if there is none. */
+  /** The text of the policy file on disk; undefined if there is none. */
   policyFile(): string | undefined
   readonly version: string
   readonly log: Log
   readonly limits: { readonly body: number }
-  /** How much each principal may have the gateway read; the default limits if not given. */
+  /** The budgets for request bodies. Default: the default limits. */
   readonly budget?: Budget
-  /** Takes note of how long a decision or a report took; undefined if nobody wants to know. */
+  /** Records the duration of a decision or report; undefined if tracing is off. */
   readonly trace?: (span: Span) => void
-  /** Who asks, for a caller in the same process. Tokens are then not looked at. */
+  /** The fixed identity of a caller in the same process. Tokens are then ignored. */
   readonly identity?: Identity
 }
 
-/** What a route knows when it answers. Everything in it has been checked. */
+/** A validated request, as a route receives it. */
 export interface ApiQuestion {
   readonly options: ApiOptions
   readonly metrics: Metrics
@@ -47,64 +46,63 @@ export interface ApiQuestion {
   /** The parts of the path in braces, decoded. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, readonly string[]>>
-  /** The body as it came; empty if the route takes none. */
+  /** The body as received; empty if the route takes none. */
   readonly bytes: Uint8Array
-  /** The body, which fits the route's schema; empty for routes that read `bytes` themselves. */
+  /** The parsed body, valid against the schema; empty for routes that parse `bytes` themselves. */
   readonly body: JsonObject
   /**
-   * Asks for leave to wait, which lasts until the returned function is called or the caller is gone.
+   * Reserves a place for a request that waits, until the returned function is called or the caller disconnects.
    *
-   * @throws Problem `too-many-waiting` if the principal waits too often already.
+   * @throws Problem `too-many-waiting` if the principal has too many waiting requests.
    */
   mayWait(): () => void
-  /** Looks something up when it is the caller's turn. The view of `options` does so by itself. */
+  /** Runs a lookup when it is the caller's turn. The view in `options` does this already. */
   readonly inTurn: InTurn
-  /** Calls back when the gateway stops or the caller is gone, until the returned function is called. */
+  /** Calls the listener when the gateway stops or the caller disconnects. Returns a function that removes it. */
   onEnd(listener: () => void): () => void
-  /** Charges the caller for a body that could not be read. */
+  /** Charges the caller for a body that could not be parsed. */
   fine(): void
-  /** Whether the caller's token still holds, for answers that take long. */
+  /** Whether the caller's token is still valid, for answers that take long. */
   stillKnown(): boolean
 }
 
-/** Who may use a route: some roles, anybody with a token, or anybody at all. */
+/** Who may use a route: some roles, any valid token, or everyone. */
 export type Admission = readonly Role[] | 'any role' | 'public'
 
-/** What a status means and what comes with it. */
+/** The answer for one status. */
 export interface AnswerForm {
   readonly about: string
-  /** The media type; JSON if not given. */
+  /** The media type. Default: JSON. */
   readonly type?: string
   /** Schema of a JSON answer. */
   readonly schema?: ApiSchema
 }
 
-/** The one answer of a route that gives an object with these members and no other. */
+/** The answers of a route whose only success is 200 with an object of exactly these members. */
 export function answered(about: string, members: Readonly<Record<string, ApiSchema>>): ApiRoute['answers'] {
   return { 200: { about, schema: object(members) } }
 }
 
-/** A route of the API. */
 export interface ApiRoute {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** With `{name}` where one part of the path is free. */
+  /** `{name}` marks a parameter. */
   readonly path: string
-  /** Name in the OpenAPI document, and label of its metrics. */
+  /** The operation id in the OpenAPI document, and the label in metrics. */
   readonly id: string
   readonly about: string
   readonly roles: Admission
-  /** Schemas of the free parts of the path. What does not fit is not found. */
+  /** Schemas of the path parameters. A path that does not match is not found. */
   readonly params?: Readonly<Record<string, ApiSchema>>
   readonly query?: Readonly<Record<string, ApiSchema>>
   readonly body?: {
     readonly schema: ApiSchema
-    /** It may be left out. */
+    /** Whether the body may be left out. */
     readonly optional?: boolean
-    /** The route reads the bytes itself: what is no JSON has to be recorded as well. */
+    /** Whether the route parses the bytes itself, because invalid JSON must be recorded too. */
     readonly raw?: boolean
   }
   readonly answers: Readonly<Record<number, AnswerForm>>
-  /** Problems that are this route's own; those that every route has are added. */
+  /** The specific problems of this route. Those of every route are added. */
   readonly problems?: readonly ProblemCode[]
   answer(question: ApiQuestion): Reply | Promise<Reply>
 }
@@ -113,7 +111,7 @@ export type { DoorRequest, Reply }
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
-/** A JSON answer of a text that is JSON already. */
+/** A JSON answer from JSON text. */
 export function jsonText(status: number, body: string): Reply {
   return { status, headers: JSON_HEADERS, body }
 }
@@ -123,18 +121,18 @@ export function json(status: number, value: object): Reply {
   return jsonText(status, JSON.stringify(value))
 }
 
-/** A plain text. */
+/** A plain text answer. */
 export function plain(body: string): Reply {
   return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body }
 }
 
-/** The kernel. @throws Problem `gateway-needed` where the ledger is only read. */
+/** The kernel. @throws Problem `gateway-needed` if the ledger is only read. */
 export function kernelOf({ kernel }: ApiOptions): Kernel {
   if (kernel) return kernel
   throw new Problem('gateway-needed')
 }
 
-/** Takes note of something that began at `start`, by the clock of `performance`, and has just ended. */
+/** Records a span that began at `start` (a `performance` time) and ends now. */
 export function traceFrom(
   { options, asked }: ApiQuestion,
   start: number,
@@ -151,19 +149,19 @@ export function traceFrom(
   })
 }
 
-/** A member of a body that its schema says is text, or nothing. */
+/** A text member of a body, or undefined. */
 export function textIn(body: JsonObject, name: string): string | undefined {
   const value = body[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** A query parameter that its schema says is a whole number, or nothing. */
+/** An integer query parameter, or undefined. */
 export function numberIn({ query }: ApiQuestion, name: string): number | undefined {
   const [text] = query[name] ?? []
   return text === undefined ? undefined : Number(text)
 }
 
-/** A query parameter, or nothing. */
+/** A query parameter, or undefined. */
 export function queryIn({ query }: ApiQuestion, name: string): string | undefined {
   return query[name]?.[0]
 }

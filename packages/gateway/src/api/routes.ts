@@ -1,4 +1,4 @@
-// Every route there is, and how a path finds its own.
+// The table of all routes, and the lookup of a route by path.
 
 import { approvalRoutes } from './approvals.ts'
 import { delegationRoutes } from './delegations.ts'
@@ -25,7 +25,7 @@ import { streamRoutes } from './stream.ts'
 import { tokenRoutes } from './tokens.ts'
 import { toolRoutes } from './tools.ts'
 
-/** Every route, in the order of the reference. */
+/** All routes, in the order of the reference. */
 export const ROUTES: readonly ApiRoute[] = [
   ...evaluateRoutes,
   ...effectRoutes,
@@ -47,11 +47,11 @@ export const ROUTES: readonly ApiRoute[] = [
   ...tokenRoutes,
   ...healthRoutes,
   ...metricsRoutes,
-  // Made from the table itself, which is therefore asked for late.
+  // Takes a function, because the route is part of the table.
   ...openApiRoutes(() => ROUTES),
 ]
 
-/** A route and the free parts of its path. */
+/** A route and its path parameters. */
 export interface FoundRoute {
   readonly route: ApiRoute
   readonly params: Readonly<Record<string, string>>

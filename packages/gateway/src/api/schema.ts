@@ -1,11 +1,11 @@
-// JSON Schema, the part of it that the API is described with. The same objects validate requests and make up the OpenAPI
-// document, so neither can say something else than the other.
+// The subset of JSON Schema that describes the API. The same objects validate requests and form the OpenAPI document, so the
+// two cannot differ.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 
 type TypeName = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null'
 
-/** A schema. Only what `problemsIn` checks, and words for readers. */
+/** A schema: the keywords that `problemsIn` checks, and descriptions. */
 export interface ApiSchema {
   readonly type?: TypeName | readonly TypeName[]
   readonly description?: string
@@ -25,14 +25,14 @@ export interface ApiSchema {
 
 const patterns = new Map<string, RegExp>()
 
-/** Everything that is wrong with a value, each with its place; empty if it fits. Never names the value itself. */
+/** All violations of a schema, each with its position; empty if the value is valid. Never contains the value. */
 export function problemsIn(schema: ApiSchema, value: Json, at = ''): readonly string[] {
   const types = schema.type === undefined ? [] : [schema.type].flat()
   if (types.length > 0 && !types.some((type) => isOf(type, value))) {
     return [`${place(at)} is not ${types.map(articled).join(' or ')}`]
   }
   if (schema.enum && !schema.enum.some((each) => each === value)) {
-    return [`${place(at)} is none of ${schema.enum.map((each) => `\`${each}\``).join(', ')}`]
+    return [`${place(at)} is not one of ${schema.enum.map((each) => `\`${each}\``).join(', ')}`]
   }
   if (typeof value === 'string') return textProblems(schema, value, at)
   if (typeof value === 'number') return numberProblems(schema, value, at)
@@ -67,7 +67,7 @@ function textProblems(
   if (pattern === undefined) return []
   let compiled = patterns.get(pattern)
   if (!compiled) patterns.set(pattern, (compiled = new RegExp(pattern, 'u')))
-  return compiled.test(value) ? [] : [`${place(at)} does not have the form \`${pattern}\``]
+  return compiled.test(value) ? [] : [`${place(at)} does not match \`${pattern}\``]
 }
 
 function numberProblems(
@@ -96,8 +96,8 @@ function objectProblems(schema: ApiSchema, value: JsonObject, at: string): strin
   const wrong = Object.entries(value).flatMap(([name, member]) => {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (known) return problemsIn(known, member, `${at}/${name}`)
-    // The name is the caller's; it is not repeated.
-    return additionalProperties ? [] : [`${place(at)} has a member that is not known here`]
+    // The unknown name comes from the caller and is not repeated.
+    return additionalProperties ? [] : [`${place(at)} has an unknown member`]
   })
   return [...missing, ...new Set(wrong)]
 }
@@ -111,7 +111,7 @@ function articled(type: TypeName): string {
   return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`
 }
 
-/** An object with these members and no other; those whose names end in `?` may be missing. */
+/** An object with exactly these members. Names that end in `?` are optional. */
 export function object(members: Readonly<Record<string, ApiSchema>>, description?: string): ApiSchema {
   const names = Object.keys(members)
   return {
@@ -123,46 +123,43 @@ export function object(members: Readonly<Record<string, ApiSchema>>, description
   }
 }
 
-/** A list of at most `maxItems`. */
+/** A list with at most `maxItems` items. */
 export function list(items: ApiSchema, maxItems?: number): ApiSchema {
   return { type: 'array', items, ...(maxItems !== undefined && { maxItems }) }
 }
 
-/** The same, or null. */
+/** The schema, or null. */
 export function orNull(schema: ApiSchema): ApiSchema {
   return { ...schema, type: [schema.type ?? [], 'null' as const].flat() }
 }
 
-/** The same, with a sentence. */
-export function said(schema: ApiSchema, description: string): ApiSchema {
+/** The schema with a description. */
+export function described(schema: ApiSchema, description: string): ApiSchema {
   return { ...schema, description }
 }
 
-/** Any JSON. */
 export const ANYTHING: ApiSchema = {}
-/** Text. */
 export const TEXT: ApiSchema = { type: 'string' }
-/** True or false. */
 export const FLAG: ApiSchema = { type: 'boolean' }
-/** A whole number from 0 on. */
+/** A non-negative integer. */
 export const COUNT: ApiSchema = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
-/** A name as it can stand in a receipt. */
+/** A name that is valid in a receipt. */
 export const NAME: ApiSchema = {
   type: 'string',
   minLength: 1,
   maxLength: 256,
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
 }
-/** A sentence as it can stand in a receipt. */
+/** A sentence that is valid in a receipt. */
 export const SENTENCE: ApiSchema = { ...NAME, maxLength: 500 }
-/** SHA-256 in hexadecimal; also the id of a receipt. */
+/** SHA-256 in hexadecimal, also a receipt id. */
 export const HASH: ApiSchema = { type: 'string', pattern: '^[0-9a-f]{64}$' }
-/** A moment. */
+/** A time in RFC 3339 with milliseconds. */
 export const TIME: ApiSchema = {
   type: 'string',
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
 }
-/** One of these words. */
+/** A string with one of these values. */
 export function word(...words: readonly string[]): ApiSchema {
   return { type: 'string', enum: words }
 }

@@ -1,4 +1,4 @@
-// What sessions are for: opened with a scope by the host application, or by an operator.
+// Routes to open a session with a scope, for host applications and operators, and to show the scope.
 
 import { EFFECT_CLASSES, SCOPE_SOURCES, type JsonObject } from '@tollgate/evidence'
 import { scopeOf } from '@tollgate/kernel/admin'
@@ -7,29 +7,41 @@ import { giveScope, maySetScope, NOT_YOURS } from '../scoping.ts'
 import type { Identity } from '../tokens.ts'
 import { Problem } from './problem.ts'
 import { answered, json, kernelOf, queryIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
-import { FLAG, HASH, list, NAME, object, orNull, said, TEXT, TIME, word, type ApiSchema } from './schema.ts'
+import {
+  FLAG,
+  HASH,
+  list,
+  NAME,
+  object,
+  orNull,
+  described,
+  TEXT,
+  TIME,
+  word,
+  type ApiSchema,
+} from './schema.ts'
 
 const SINK: ApiSchema = { type: 'string', minLength: 1, maxLength: 512 }
 
 const SCOPE: ApiSchema = object(
   {
-    'effects?': said(
+    'effects?': described(
       list(word(...EFFECT_CLASSES), EFFECT_CLASSES.length),
-      'Classes of effects that are inside.',
+      'The effect classes in scope.',
     ),
-    'tools?': said(list(NAME, MOST_TOOLS), 'Names of tools that are inside, `*` for any characters.'),
-    'sinks?': said(
+    'tools?': described(list(NAME, MOST_TOOLS), 'The tools in scope; `*` matches any characters.'),
+    'sinks?': described(
       list(SINK, MOST_SINKS),
-      'What side effects may act on: addresses, hosts, accounts, paths, names; `*` for any characters.',
+      'The targets in scope for side effects: addresses, hostnames, accounts, paths, names; `*` matches any characters.',
     ),
-    'looked_up?': said(
+    'looked_up?': described(
       FLAG,
-      'Its tools may also act on what the session has looked up as data: a value that stood by itself in a field, a name that no flagged passage spells out.',
+      'Whether its tools may also act on targets that the session looked up as data: the whole value of a field, or a name that no flagged passage contains.',
     ),
-    'until?': said(TIME, 'From then on every side effect is outside.'),
-    'by?': said(word(...SCOPE_SOURCES), 'Where it comes from; `host` if not given.'),
+    'until?': described(TIME, 'After this time every side effect is out of scope.'),
+    'by?': described(word(...SCOPE_SOURCES), 'The origin of the scope. Default: `host`.'),
   },
-  'What the session is for. What is left out is not limited; an empty list allows none.',
+  'The scope of the session. A missing member sets no limit. An empty list permits nothing.',
 )
 
 async function open(question: ApiQuestion): Promise<Reply> {
@@ -37,17 +49,19 @@ async function open(question: ApiQuestion): Promise<Reply> {
   const { session_id: session, scope } = body
   const principal = ownerIn(identity, body['principal'])
   if (!maySetScope(identity, principal)) throw notYours()
-  // Sound: the schema has checked it.
+  // Sound: the schema was checked.
   const given = { principal, session: session as string, scope }
   const { hash, receipt } = await giveScope(kernelOf(options), identity, given)
   return json(200, { session, principal, scope_hash: hash, receipt: receipt ?? null })
 }
 
-/** Whose session it is. Who works for others says for whom. */
+/** The principal of the session. Operators must name it. */
 function ownerIn({ role, principal }: Identity, named: JsonObject[string] | undefined): string {
   if (typeof named === 'string') return named
   if (role === 'agent') return principal
-  throw new Problem('request-invalid', '`/principal` is missing', { remedy: 'Say whose session it is.' })
+  throw new Problem('request-invalid', '`/principal` is missing', {
+    remedy: 'Name the principal of the session.',
+  })
 }
 
 function notYours(): Problem {
@@ -68,27 +82,29 @@ async function show(question: ApiQuestion): Promise<Reply> {
 
 const ROLES = ['host', 'operator', 'admin'] as const
 
-/** Scopes of sessions. */
 export const scopeRoutes: readonly ApiRoute[] = [
   {
     method: 'POST',
     path: '/v1/sessions',
     id: 'openSession',
     about:
-      'Opens a session with a scope: side effects outside of it are asked about. A token of the role `host` does so for its own principal, before the first call of the session; later it can only narrow the scope. Operators may set any. An agent’s own token may not.',
+      'Opens a session with a scope. Side effects outside of the scope need approval. A `host` token can open sessions of its own principal before their first call; afterwards it can only narrow the scope. Operators can set any scope. Agent tokens cannot.',
     roles: ROLES,
     body: {
       schema: object({
         session_id: NAME,
-        'principal?': said(NAME, 'Whose session; the owner of the token if it is a host’s.'),
+        'principal?': described(
+          NAME,
+          'The principal of the session. Default for a `host` token: its own principal.',
+        ),
         scope: SCOPE,
       }),
     },
-    answers: answered('In force from now on.', {
+    answers: answered('The scope is in force.', {
       session: NAME,
       principal: NAME,
       scope_hash: HASH,
-      receipt: orNull(said(HASH, 'Null if the same scope was in force already.')),
+      receipt: orNull(described(HASH, 'Null if the same scope was already in force.')),
     }),
     problems: ['scope-refused', 'gateway-needed'],
     answer: open,
@@ -97,11 +113,12 @@ export const scopeRoutes: readonly ApiRoute[] = [
     method: 'GET',
     path: '/v1/sessions/{id}/scope',
     id: 'showScope',
-    about: 'The scope of a session, with what people have added to it; for whoever may set it.',
+    about:
+      'Returns the scope of a session, with the additions by approvals. Visible to callers that may set it.',
     roles: ROLES,
     params: { id: NAME },
     query: { principal: NAME },
-    answers: answered('The scope as it is in force.', {
+    answers: answered('The scope in force.', {
       session: NAME,
       principal: NAME,
       scope_hash: orNull(HASH),
@@ -113,9 +130,9 @@ export const scopeRoutes: readonly ApiRoute[] = [
           'looked_up?': FLAG,
           'until?': TIME,
           by: word(...SCOPE_SOURCES),
-          also: said(
+          also: described(
             list(object({ tool: TEXT, sinks: list(TEXT) })),
-            'What approvals have added: a tool each, with what it may act on.',
+            'The additions by approvals: a tool and its targets each.',
           ),
         }),
       ),

@@ -1,4 +1,4 @@
-// What is remembered of a session: how many decisions it has had, its risk, its data, and in whose name it acts.
+// The route that shows a session: its decisions, risk, data labels and delegations.
 
 import { memoryOf, parseJson, sha256Hex, TIERS, type Decision, type SessionChange } from '@tollgate/evidence'
 import {
@@ -27,31 +27,30 @@ import {
   NAME,
   object,
   orNull,
-  said,
+  described,
   TEXT,
   TIME,
   word,
   type ApiSchema,
 } from './schema.ts'
 
-/** Whose session, and which. */
 interface SessionKey {
   readonly tenant: string
   readonly principal: string
   readonly session: string
 }
 
-/** What the ledger and its private records know of a session. */
+/** The state of a session in the ledger and its private records. */
 interface KnownSession {
-  /** Its newest decision and that one's id. */
+  /** Its newest decision and the receipt id of it. */
   readonly newest: { readonly id: string; readonly decision: Decision }
   readonly session: SessionState
   readonly data: KeptProvenance
-  /** How far its principal is trusted now; null where the policy has no use for it. */
+  /** The current trust of its principal; null if the policy does not use trust. */
   readonly trust: string | null
 }
 
-/** Reads a session as the kernel does; undefined if it has had no decision. */
+/** Reads a session as the kernel does; undefined if it has no decision. */
 export async function recall(question: ApiQuestion, key: SessionKey): Promise<KnownSession | undefined> {
   const kernel = kernelOf(question.options)
   const names = [sessionName(key, key.session), provenanceName(key, key.session), trustName(key)]
@@ -68,8 +67,8 @@ export async function recall(question: ApiQuestion, key: SessionKey): Promise<Kn
   }
 }
 
-// How far back the newest decision of a session that several ids have is searched.
-const MOST = 100
+// How many decisions are searched for the newest one of a session that is shared by several ids.
+const MAX_SEARCHED = 100
 const NOTHING: Stored = { record: undefined, anchor: undefined }
 
 async function newestIn(
@@ -77,21 +76,25 @@ async function newestIn(
   key: SessionKey,
   { anchor }: Stored,
 ): Promise<KnownSession['newest'] | undefined> {
-  // Sound: only decisions, and the closing of a session, anchor such names.
+  // Sound: only decisions, and the closing of a session, anchor these names.
   const last = anchor && (parseJson(anchor) as unknown as Decision | SessionChange)
   if (anchor && last?.kind === 'decision') return { id: sha256Hex(anchor), decision: last }
   const { tenant, principal } = key
   const memory = memoryOf(principal, key.session)
-  // A principal's own session has decisions under the ids of all its processes.
+  // The default session of a principal has decisions under the ids of all its processes.
   const isShared = memory === principal
   const filter = { tenant, principal, kind: 'decision', ...(!isShared && { session: memory }) } as const
-  const { entries } = await options.view.page({ filter, direction: 'back', limit: isShared ? MOST : 1 })
-  // Sound: the filter asks for decisions.
+  const { entries } = await options.view.page({
+    filter,
+    direction: 'back',
+    limit: isShared ? MAX_SEARCHED : 1,
+  })
+  // Sound: the filter selects decisions.
   const all = entries.map((entry) => ({ id: entry.id, decision: receiptOf(entry) as Decision }))
   return all.find(({ decision }) => memoryOf(principal, decision.session.id) === memory)
 }
 
-/** How far a principal is trusted now; null where the policy has no use for it. */
+/** The current trust of a principal; null if the policy does not use trust. */
 export function trustNow(kernel: Kernel, tenant: string, stored: Stored): string | null {
   const { trust } = policyOf(kernel, tenant).gates
   if (!trust) return null
@@ -123,12 +126,14 @@ async function show(question: ApiQuestion): Promise<Reply> {
   })
 }
 
-/** Whose session is asked about. */
+/** The principal of the requested session. */
 function principalIn(question: ApiQuestion): string {
   const { role, principal: own } = question.identity
   const principal = queryIn(question, 'principal') ?? (role === 'agent' ? own : undefined)
   if (principal === undefined) {
-    throw new Problem('request-invalid', '`?principal` is missing', { remedy: 'Say whose session it is.' })
+    throw new Problem('request-invalid', '`?principal` is missing', {
+      remedy: 'Name the principal of the session.',
+    })
   }
   if (role === 'agent' && principal !== own) throw new Problem('not-found')
   return principal
@@ -155,48 +160,50 @@ function decimal(value: number): string {
   return (value / ONE).toFixed(4)
 }
 
-/** A number with four places. */
+/** A number with four decimal places. */
 export const DECIMAL: ApiSchema = { type: 'string', pattern: '^[0-9]+\\.[0-9]{4}$' }
 
-/** Sessions. */
 export const sessionRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/sessions/{id}',
     id: 'showSession',
-    about: 'What is remembered of a session. An agent sees its own; everybody else says whose it is.',
+    about: 'Returns the state of a session. An agent sees only its own. Other roles must name the principal.',
     roles: READERS,
     params: { id: NAME },
     query: { principal: NAME },
-    answers: answered('The session as its newest durable decision left it.', {
+    answers: answered('The session after its newest durable decision.', {
       id: NAME,
       principal: NAME,
       decisions: COUNT,
-      broken: said(FLAG, 'Its record was lost or changed: no side effect passes in it any more.'),
-      source: said(FLAG, 'Something sensitive was read in it.'),
-      recent_denials: said(COUNT, 'Turns since the last that no gate denied; at most 9.'),
-      labels: said(list(TEXT), 'Classes of data that it has read, as far as the policy has them followed.'),
+      broken: described(FLAG, 'Whether its record was lost or modified. All side effects are then denied.'),
+      source: described(FLAG, 'Whether it has read sensitive data.'),
+      recent_denials: described(COUNT, 'Consecutive denials by gates; at most 9.'),
+      labels: described(list(TEXT), 'Labels of the data that it has read, if the policy tracks them.'),
       elevated: orNull(
-        said(
+        described(
           object({ tier: word(...TIERS), until: TIME }),
-          'The tier that a person has raised it to, while that lasts.',
+          'The tier that an operator raised it to, until it expires.',
         ),
       ),
       trust: orNull(
-        said(DECIMAL, 'How far its principal is trusted now, of 1000; null where the policy does not ask.'),
+        described(
+          DECIMAL,
+          'The current trust of its principal, from 0 to 1000; null if the policy does not use trust.',
+        ),
       ),
       risk: object({
         turns: COUNT,
-        trajectory_risk_score: said(TEXT, 'As the newest decision has it.'),
+        trajectory_risk_score: described(TEXT, 'The value in the newest decision.'),
         average: DECIMAL,
         sum: DECIMAL,
         exfiltration: DECIMAL,
         privilege: DECIMAL,
         compliance: DECIMAL,
       }),
-      lineage: said(
+      lineage: described(
         LINEAGE,
-        'The delegation that its newest decision was made under, and all that it hangs from, the root last; empty if there was none.',
+        'The delegation of its newest decision and all delegations above it, the root last; empty if there is none.',
       ),
       last: object({ receipt: HASH, time: TIME }),
     }),

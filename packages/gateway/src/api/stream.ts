@@ -1,16 +1,16 @@
-// Receipts as they come, as server-sent events. Nothing is queued for a reader: each time it can take more, the ledger is
-// read on from where it is.
+// Streams new receipts as server-sent events. Nothing is queued per reader: whenever a reader can take more, the ledger is
+// read from its position.
 
 import { performance } from 'node:perf_hooks'
 import { clearTimeout, setTimeout } from 'node:timers'
 import type { EntryFilter } from '../view.ts'
 import { entryText, FILTERS, filterOf, READERS } from './receipts.ts'
 import { numberIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
-import { COUNT, said, TEXT } from './schema.ts'
+import { COUNT, described, TEXT } from './schema.ts'
 
 const HEARTBEAT = 15_000
 const PAGE = 100
-/** Who waits looks again no sooner, however often the ledger grows. */
+/** Milliseconds between two reads, even if the ledger grows faster. */
 const PACE = 50
 
 async function stream(question: ApiQuestion): Promise<Reply> {
@@ -28,7 +28,7 @@ async function stream(question: ApiQuestion): Promise<Reply> {
   }
 }
 
-/** Pieces that let go of something at their end, also if nobody ever begins to take them. */
+/** Calls `release` when the stream ends, also if reading never begins. */
 function releasing(pieces: AsyncGenerator<string>, release: () => void): AsyncIterable<string> {
   const ending = async (step: Promise<IteratorResult<string>>): Promise<IteratorResult<string>> => {
     try {
@@ -48,7 +48,7 @@ function releasing(pieces: AsyncGenerator<string>, release: () => void): AsyncIt
   }
 }
 
-/** Where to begin: after the last event that the reader has seen, or where it asks to. */
+/** The start index: after the last event that the client received, or `from`. */
 function startOf(question: ApiQuestion): number | undefined {
   const last = question.asked.header('last-event-id')
   if (last !== undefined && /^[0-9]{1,15}$/.test(last)) return Number(last) + 1
@@ -65,12 +65,12 @@ async function* follow(
   const leave = [options.watch(() => changes.ring()), question.onEnd(() => changes.end())]
   question.metrics.streams(1)
   try {
-    // Something at once, so that the reader knows it is connected.
+    // Sends a comment at once, so that the client knows it is connected.
     yield ': tollgate\n\n'
     let next = from
     while (!changes.ended && question.stillKnown()) {
       changes.close()
-      // Asked for first: what is appended from here on is looked at the next time.
+      // Read first, so that later entries are examined in the next round.
       const size = await options.view.size()
       const page =
         filter && next < size
@@ -91,21 +91,20 @@ async function* follow(
 
 const EMPTY = { entries: [], next: undefined }
 
-/** Wakes one who waits. A ring while nobody waits is remembered, however many there were. */
+/** Wakes one waiter. A ring without a waiter is stored; several count as one. */
 interface ChangeSignal {
   readonly ended: boolean
   ring(): void
   end(): void
-  /** Forgets that it rang: who waits is about to look. */
+  /** Clears the stored ring, before the waiter reads again. */
   close(): void
   /**
-   * Waits for a ring: false if there was none in so many milliseconds. A ring soon after the last look is answered when
-   * 50 ms have passed since, and with all that came in between; the end is answered at once.
+   * Waits for a ring. Returns false if there was none within the time. A ring within 50 ms after the last `close` is delayed
+   * until the 50 ms are over. The end is signalled at once.
    */
   wait(milliseconds: number): Promise<boolean>
 }
 
-/** A changes that is silent. */
 export function createChangeSignal(): ChangeSignal {
   let rang = false
   let ended = false
@@ -148,16 +147,15 @@ export function createChangeSignal(): ChangeSignal {
   }
 }
 
-/** The stream of receipts. */
 export const streamRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/receipts/stream',
     id: 'streamReceipts',
     about:
-      'Receipts as they are recorded, as server-sent events: `id` is the index, `event` is `receipt`, `data` is `{index, id, receipt}`. `Last-Event-ID` or `from` resumes; without them it begins now. A comment comes every 15 seconds. The stream ends when the token does.',
+      'Streams new receipts as server-sent events: `id` is the index, `event` is `receipt`, `data` is `{index, id, receipt}`. `Last-Event-ID` or `from` sets the start. Default: only new receipts. A comment is sent every 15 seconds. The stream ends when the token expires or is revoked.',
     roles: READERS,
-    query: { ...FILTERS, from: said(COUNT, 'The first index that is looked at.') },
+    query: { ...FILTERS, from: described(COUNT, 'The first index to examine.') },
     answers: { 200: { about: 'The stream.', type: 'text/event-stream; charset=utf-8', schema: TEXT } },
     problems: ['too-many-waiting'],
     answer: stream,

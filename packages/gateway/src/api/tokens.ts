@@ -1,4 +1,4 @@
-// Access tokens: issuing, listing and revoking them.
+// Routes to list, issue and revoke access tokens.
 
 import { isList } from '@tollgate/evidence'
 import { ROLES, type Role, type TokenInfo, type Tokens } from '../tokens.ts'
@@ -13,17 +13,17 @@ import {
   type Reply,
   type ApiRoute,
 } from './route.ts'
-import { FLAG, HASH, list, NAME, object, orNull, said, TIME, word, type ApiSchema } from './schema.ts'
+import { FLAG, HASH, list, NAME, object, orNull, described, TIME, word, type ApiSchema } from './schema.ts'
 
 const INFO: Readonly<Record<string, ApiSchema>> = {
-  hash: said(HASH, 'SHA-256 of the token.'),
+  hash: described(HASH, 'SHA-256 of the token.'),
   role: word(...ROLES),
   tenant: NAME,
   principal: NAME,
   groups: list(NAME),
   issued: TIME,
   expires: orNull(TIME),
-  run: said(FLAG, 'It ends with this run of the gateway.'),
+  run: described(FLAG, 'Whether it expires with this run of the gateway.'),
 }
 
 function tokensOf({ tokens }: ApiOptions): Tokens {
@@ -62,7 +62,7 @@ async function issue(question: ApiQuestion): Promise<Reply> {
     },
     identity.principal,
   )
-  // Who is revoked while the ledger writes must not have a successor.
+  // A caller that was revoked in the meantime must not get a new token.
   if (!question.stillKnown()) {
     await tokens.revoke(info.hash, identity.principal)
     throw unknownToken()
@@ -73,22 +73,21 @@ async function issue(question: ApiQuestion): Promise<Reply> {
 async function revoke({ options, identity, params }: ApiQuestion): Promise<Reply> {
   const tokens = tokensOf(options)
   const prefix = params['hash'] ?? ''
-  // Only among the tenant's own: whether another tenant has such a token is not told either.
+  // Only tokens of the caller's tenant, so that nothing is revealed about other tenants.
   const found = tokens
     .list()
     .filter(({ tenant, hash }) => tenant === identity.tenant && hash.startsWith(prefix))
   const [info] = found
-  if (!info || found.length > 1) throw new Problem('not-found', 'no token, or more than one, has such a hash')
+  if (!info || found.length > 1) throw new Problem('not-found', 'the hash does not match exactly one token')
   return json(200, infoOf(await tokens.revoke(info.hash, identity.principal)))
 }
 
-/** Tokens. */
 export const tokenRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/tokens',
     id: 'listTokens',
-    about: 'The tokens in force, oldest first. The tokens themselves are nowhere.',
+    about: 'Lists the tokens in force, oldest first. The tokens themselves are not stored.',
     roles: ['admin'],
     answers: answered('The tokens.', { tokens: list(object(INFO)) }),
     problems: ['gateway-needed'],
@@ -99,7 +98,7 @@ export const tokenRoutes: readonly ApiRoute[] = [
     path: '/v1/tokens',
     id: 'issueToken',
     about:
-      'Issues a token for the tenant of the caller, on the record. The answer is the only time it is seen.',
+      'Issues a token for the tenant of the caller and records it. The token is shown only in this answer.',
     roles: ['admin'],
     body: {
       schema: object({
@@ -122,10 +121,10 @@ export const tokenRoutes: readonly ApiRoute[] = [
     method: 'DELETE',
     path: '/v1/tokens/{hash}',
     id: 'revokeToken',
-    about: 'Revokes a token by its hash, or by the first 8 or more characters of it.',
+    about: 'Revokes a token by its hash, or by at least the first 8 characters of it.',
     roles: ['admin'],
     params: { hash: { type: 'string', pattern: '^[0-9a-f]{8,64}$' } },
-    answers: { 200: { about: 'Revoked: it is out of force.', schema: object(INFO) } },
+    answers: { 200: { about: 'The token is revoked.', schema: object(INFO) } },
     problems: ['ledger-unavailable'],
     answer: revoke,
   },

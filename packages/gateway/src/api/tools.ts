@@ -1,4 +1,4 @@
-// What the servers behind the gateway offer, and pinning: a definition that nobody has looked at is used by nobody.
+// Routes to list, show, pin and unpin the tools of MCP servers.
 
 import type { Kernel } from '@tollgate/kernel'
 import { pinTool, unpinTool } from '@tollgate/kernel/admin'
@@ -24,7 +24,7 @@ import {
   NAME,
   object,
   orNull,
-  said,
+  described,
   TEXT,
   word,
   type ApiSchema,
@@ -33,37 +33,35 @@ import {
 const FINDING: ApiSchema = object({
   code: word(...Object.keys(TOOL_FINDINGS)),
   severity: word(...SEVERITIES),
-  tool: said(TEXT, 'The tool, or the server if it is about what the server says of itself.'),
+  tool: described(TEXT, 'The tool, or the server if the finding is about the server’s own description.'),
   message: TEXT,
 })
 
 const TOOL: Readonly<Record<string, ApiSchema>> = {
-  tool: said(TEXT, '`SERVER/TOOL`, or `SERVER:METHOD` for what else of a server is governed.'),
+  tool: described(TEXT, '`SERVER/TOOL`, or `SERVER:METHOD` for other governed features of a server.'),
   kind: word('tool', 'faculty'),
-  state: said(
+  state: described(
     word(...STATES),
-    '`new` and `changed` are blocked until they are pinned; `gone` is pinned, and not offered now.',
+    '`new` and `changed` tools are blocked until they are pinned. A `gone` tool is pinned but not offered now.',
   ),
-  origin: orNull(
-    said(TEXT, 'Where the server that offers it comes from: the program that runs, or the address.'),
-  ),
-  offered: orNull(said(HASH, 'Hash of the definition that is offered now.')),
-  pinned: orNull(said(HASH, 'Hash of the definition that a person pinned.')),
+  origin: orNull(described(TEXT, 'The origin of the server: its program or its address.')),
+  offered: orNull(described(HASH, 'The hash of the offered definition.')),
+  pinned: orNull(described(HASH, 'The hash of the pinned definition.')),
   findings: list(FINDING),
 }
 
 const SERVER: ApiSchema = object({
   server: TEXT,
-  findings: said(list(FINDING), 'What was found in what the server says of itself.'),
+  findings: described(list(FINDING), 'Findings in the server’s own description.'),
   tools: list(object(TOOL)),
-  more: said(COUNT, 'How many tools it has besides: an answer holds so many and no more.'),
+  more: described(COUNT, 'The number of further tools that did not fit into the answer.'),
 })
 
-/** The kernel, for those whose gateway it is: pins hold for every tenant, and other tenants may have servers of their own. */
+/** The kernel, for the tenant that runs the gateway. Pins apply to all tenants, so other tenants may not change them. */
 function ownKernel({ options, identity }: ApiQuestion): Kernel {
   const kernel = kernelOf(options)
   if (identity.tenant === kernel.tenant) return kernel
-  throw new Problem('role-forbidden', 'only the tenant that runs the gateway sees its tools and pins them')
+  throw new Problem('role-forbidden', 'only the tenant that runs the gateway may see and pin its tools')
 }
 
 async function listAll(question: ApiQuestion): Promise<Reply> {
@@ -74,7 +72,7 @@ async function listAll(question: ApiQuestion): Promise<Reply> {
   return json(200, await withElsewhere(listing, catalogue, (name) => pinnedText(question, name)))
 }
 
-/** What the ledger keeps as the pinned definition. */
+/** The stored text of a pinned definition. */
 function pinnedText({ options }: ApiQuestion, tool: string): Promise<string | undefined> {
   return options.view.record(`pin\n${tool}`)
 }
@@ -96,7 +94,7 @@ async function pin(question: ApiQuestion): Promise<Reply> {
   const offered = kernel.catalogue.offered(tool)
   if (!offered) throw new Problem('not-found', 'no server offers this tool now')
   if (offered.hash !== hash) {
-    throw new Problem('pin-refused', 'the definition on offer is not the one you looked at')
+    throw new Problem('pin-refused', 'the offered definition is not the one you reviewed')
   }
   const { id } = await pinTool(kernel, tool, hash, identity.principal)
   return json(200, { receipt: id })
@@ -110,24 +108,23 @@ async function unpin(question: ApiQuestion): Promise<Reply> {
   return json(200, { receipt: id })
 }
 
-/** Tools and their pins. */
 export const toolRoutes: readonly ApiRoute[] = [
   {
     method: 'GET',
     path: '/v1/tools',
     id: 'listTools',
-    about: 'The tools that servers offer or people have pinned, how each stands, and what is found in them.',
+    about: 'Lists the tools that are offered or pinned, with their state and findings.',
     roles: ['operator', 'admin', 'auditor'],
     query: {
-      server: said(NAME, 'Only those of this server.'),
-      tool: said(NAME, 'Only this one.'),
-      state: said(word(...STATES), 'Only those that stand so.'),
+      server: described(NAME, 'Only tools of this server.'),
+      tool: described(NAME, 'Only this tool.'),
+      state: described(word(...STATES), 'Only tools in this state.'),
     },
     answers: answered(
-      'By server. Where there are more than an answer holds, what somebody has to look at comes first.',
+      'The tools by server. If not all fit into the answer, those that need review come first.',
       {
         servers: list(SERVER),
-        more: said(COUNT, 'How many tools there are besides, in all.'),
+        more: described(COUNT, 'The total number of further tools that did not fit.'),
       },
     ),
     problems: ['gateway-needed'],
@@ -137,14 +134,17 @@ export const toolRoutes: readonly ApiRoute[] = [
     method: 'GET',
     path: '/v1/tools/definition',
     id: 'showTool',
-    about: 'A tool with the definition that is offered, the one that is pinned, and how they differ.',
+    about: 'Returns a tool with its offered and pinned definitions and their differences.',
     roles: ['operator', 'admin', 'auditor'],
-    query: { tool: said(NAME, 'Which tool.') },
+    query: { tool: described(NAME, 'The name of the tool.') },
     answers: answered('The tool.', {
       ...TOOL,
       offered_definition: ANYTHING,
-      pinned_definition: said(ANYTHING, 'Null if nothing is pinned, or what was pinned cannot be read.'),
-      diff: said(list(TEXT), 'Lines that tell what changed from the pinned to the offered definition.'),
+      pinned_definition: described(
+        ANYTHING,
+        'Null if nothing is pinned or the pinned definition cannot be read.',
+      ),
+      diff: described(list(TEXT), 'The changes from the pinned to the offered definition, as lines of text.'),
     }),
     problems: ['not-found', 'gateway-needed'],
     answer: show,
@@ -154,7 +154,7 @@ export const toolRoutes: readonly ApiRoute[] = [
     path: '/v1/tools/pin',
     id: 'pinTool',
     about:
-      'Pins the definition that is offered, if it is the one with this hash: nobody pins what they did not see.',
+      'Pins the offered definition if it has this hash. The hash ensures that you pin the definition that you reviewed.',
     roles: ['operator', 'admin'],
     body: { schema: object({ tool: NAME, hash: HASH }) },
     answers: answered('Recorded, and in force.', { receipt: HASH }),
@@ -165,7 +165,7 @@ export const toolRoutes: readonly ApiRoute[] = [
     method: 'POST',
     path: '/v1/tools/unpin',
     id: 'unpinTool',
-    about: 'Takes a pin back: the tool is blocked again.',
+    about: 'Removes a pin. The tool is blocked again.',
     roles: ['operator', 'admin'],
     body: { schema: object({ tool: NAME }) },
     answers: answered('Recorded, and in force.', { receipt: HASH }),

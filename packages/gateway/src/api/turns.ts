@@ -1,41 +1,39 @@
-// Reading in turn. The ledger has one reader for all who ask, so no agent may have it look for many of its questions at
-// once: what is more waits, and what is much more is sent back.
+// Makes agents take turns when they read the ledger, because there is one reader for all. Each principal has a few reads at
+// once; more wait in a queue, and beyond its limit they are refused.
 
 import type { Identity } from '../tokens.ts'
 import type { LedgerView } from '../view.ts'
 import { Problem } from './problem.ts'
 import { lower, ownerOf } from './waits.ts'
 
-/** Does something when it is its turn. */
+/** Runs a lookup when it is the caller's turn. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>
 
-/** The turns of everybody. */
 interface Turns {
-  /** Waits for a turn. @throws Problem `too-many-waiting` if many wait already, unless this one is `patient`. */
+  /** Waits for a turn. @throws Problem `too-many-waiting` if the queue is full, unless the request is `patient`. */
   take<T>(identity: Identity, patient: boolean, work: () => Promise<T>): Promise<T>
 }
 
-const MOST_AT_ONCE = 8
-const MOST_IN_LINE = 64
+const MAX_AT_ONCE = 8
+const MAX_IN_LINE = 64
 const SOON = { headers: { 'retry-after': '1' } }
 
-/** Nobody reads. */
 export function createTurns(): Turns {
   const busy = new Map<string, number>()
   const lines = new Map<string, (() => void)[]>()
 
   async function enter(owner: string, patient: boolean): Promise<void> {
     const reading = busy.get(owner) ?? 0
-    if (reading < MOST_AT_ONCE) return void busy.set(owner, reading + 1)
+    if (reading < MAX_AT_ONCE) return void busy.set(owner, reading + 1)
     const line = lines.get(owner) ?? []
-    if (!patient && line.length >= MOST_IN_LINE) {
-      throw new Problem('too-many-waiting', 'the caller has too many questions to the ledger open', SOON)
+    if (!patient && line.length >= MAX_IN_LINE) {
+      throw new Problem('too-many-waiting', 'the caller has too many open reads of the ledger', SOON)
     }
     lines.set(owner, line)
     await new Promise<void>((go) => void line.push(go))
   }
 
-  /** Gives the turn to who is next in line, or back. */
+  /** Passes the turn to the next in the queue, or frees it. */
   function leave(owner: string): void {
     const line = lines.get(owner)
     const next = line?.shift()
@@ -46,7 +44,7 @@ export function createTurns(): Turns {
 
   return {
     async take(identity, patient, work) {
-      // People are few, and look at a ledger that they are trusted with.
+      // People are few and trusted with the ledger.
       if (identity.role !== 'agent') return work()
       const owner = ownerOf(identity)
       await enter(owner, patient)
@@ -59,7 +57,7 @@ export function createTurns(): Turns {
   }
 }
 
-/** The same ledger, each look at it in turn. */
+/** Wraps a view so that each read takes a turn. */
 export function viewInTurn(view: LedgerView, inTurn: InTurn): LedgerView {
   return {
     size: () => inTurn(() => view.size()),

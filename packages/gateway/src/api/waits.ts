@@ -1,26 +1,24 @@
-// Who waits: streams, and requests that are answered when something happens. They end when the gateway does, and nobody may
-// have so many that there is no connection left for others.
+// Limits the streams and waiting requests of each principal, so that it cannot use up all connections. Ends them when the
+// gateway stops.
 
 import type { Identity } from '../tokens.ts'
 import { Problem } from './problem.ts'
 import type { DoorRequest } from './route.ts'
 
-/** Everything that waits. */
 interface Waits {
   /**
-   * Counts one more that waits, in the same tick, until the returned function is called or the caller is gone.
+   * Counts one more waiting request until the returned function is called or the caller disconnects.
    *
-   * @throws Problem `too-many-waiting` if the principal has as many as it may.
+   * @throws Problem `too-many-waiting` if the principal is at its limit.
    */
   reserve(identity: Identity, asked: DoorRequest): () => void
-  /** Calls back when all of them are to end or the caller is gone, until the returned function is called. */
+  /** Calls the listener when all must end or the caller disconnects. Returns a function that removes it. */
   add(asked: DoorRequest, listener: () => void): () => void
   end(): void
 }
 
-const MOST_OF_ONE = 32
+const MAX_OF_ONE = 32
 
-/** Nobody waits. */
 export function createWaits(): Waits {
   const listeners = new Set<() => void>()
   const open = new Map<string, number>()
@@ -28,7 +26,7 @@ export function createWaits(): Waits {
   function reserve(identity: Identity, asked: DoorRequest): () => void {
     const owner = ownerOf(identity)
     const before = open.get(owner) ?? 0
-    if (before >= MOST_OF_ONE) throw new Problem('too-many-waiting')
+    if (before >= MAX_OF_ONE) throw new Problem('too-many-waiting')
     open.set(owner, before + 1)
     return untilGone(asked, () => lower(open, owner))
   }
@@ -49,19 +47,19 @@ export function createWaits(): Waits {
   }
 }
 
-/** One name for a principal of a tenant. */
+/** A unique name for the principal within its tenant. */
 export function ownerOf({ tenant, principal }: Identity): string {
   return `${tenant}\n${principal}`
 }
 
-/** Lowers a count; what is at nothing is forgotten. */
+/** Lowers a count. Removes it at zero. */
 export function lower(counts: Map<string, number>, owner: string): void {
   const left = (counts.get(owner) ?? 0) - 1
   if (left > 0) counts.set(owner, left)
   else counts.delete(owner)
 }
 
-/** Runs something once: when the returned function is called, or when the caller is gone, whatever is first. */
+/** Runs a function once: when the returned function is called or the caller disconnects, whichever comes first. */
 function untilGone(asked: DoorRequest, run: () => void): () => void {
   let done = false
   let forget = (): void => undefined

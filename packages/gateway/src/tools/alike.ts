@@ -1,13 +1,12 @@
-// Which values of JSON are the same. Every value is looked at once, however deep it lies, so that a stranger's definition costs as
-// much as it is long.
+// Compares JSON values for equality in linear time. Definitions come from servers, so their cost must be bounded by their
+// length.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { isList } from './offer.ts'
 
-/** Gives values numbers: two have the same number if they are the same, members in whatever order. */
+/** Assigns numbers to values: two values have the same number if they are equal, in any order of members. */
 export type Numbering = (value: Json) => number
 
-/** A numbering that knows no value yet. */
 export function createNumbering(): Numbering {
   const byText = new Map<string, number>()
   const byValue = new WeakMap<object, number>()
@@ -16,7 +15,7 @@ export function createNumbering(): Numbering {
     if (value === null || typeof value !== 'object') return numberOfText(plainText(value))
     const known = byValue.get(value)
     if (known !== undefined) return known
-    // A text of the numbers below it, and not of what is below: else each level would cost as much as all levels under it.
+    // Built from the numbers of the children, not from their texts, so that the cost stays linear.
     const number = numberOfText(
       isList(value) ? `[${value.map(numberOf).join()}` : `{${membersOf(value).join()}`,
     )
@@ -39,7 +38,7 @@ export function createNumbering(): Numbering {
   return numberOf
 }
 
-// The first character tells what it is, so that the text `1` is not the number.
+// The first character marks the type, so that the text `1` differs from the number.
 function plainText(value: string | number | boolean | null): string {
   return typeof value === 'string' ? `"${value}` : `=${String(value)}`
 }

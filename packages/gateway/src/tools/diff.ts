@@ -1,5 +1,5 @@
-// What has changed from the definition that was pinned to the one that is offered, for a person to read: by place, with hidden
-// characters made visible, and never more than can be read.
+// Shows the changes from the pinned to the offered definition for a person: by JSON pointer, with hidden characters visible,
+// and limited in length.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Definition } from '@tollgate/kernel/admin'
@@ -8,49 +8,49 @@ import { visible } from './hidden.ts'
 import { hunksOf } from './hunks.ts'
 import { isList, isObject, originIn, saidIn } from './offer.ts'
 
-/** Most lines of a diff. */
-export const MOST_LINES = 100
-/** Longest line; what is longer goes on in the next. */
+/** The maximum number of lines of a diff. */
+export const MAX_LINES = 100
+/** The maximum length of a line. Longer texts continue on the next line. */
 const WIDTH = 400
-/** A value that is longer is not shown to its end. */
-const MOST_SHOWN = 1 << 15
-/** A place that is longer is not shown to its end. */
+/** Longer values are cut. */
+const MAX_SHOWN = 1 << 15
+/** Longer positions are cut. */
 const MAX_PLACE = 200
 
 /**
- * The lines of a diff. Places are JSON pointers: `+ /annotations/title: …` was added, `- …` removed, `~ /description` changed, and
- * after it come `-` and `+` with what was and what is. `~ origin`, which is no pointer, is where the server comes from: that we say,
- * and not the server. Empty if the two are the same.
+ * The lines of a diff. Positions are JSON pointers: `+ /annotations/title: …` was added, `- …` was removed, `~ /description`
+ * was changed and is followed by `-` and `+` lines. `~ origin` is not a pointer: the gateway, not the server, states the
+ * origin. Empty if both definitions are equal.
  */
 export function diffOf(pinned: Definition, offered: Definition): readonly string[] {
   if (pinned.hash === offered.hash) return []
   const lines = new DiffLines()
   compareTexts(originIn(pinned) ?? '(unknown)', originIn(offered) ?? '(unknown)', 'origin', lines)
   compare(saidIn(pinned), saidIn(offered), '', lines)
-  // What we added around it is part of the hash as well.
+  // The members that the gateway added are part of the hash too.
   if (lines.all.length === 0) compare(pinned.content, offered.content, '', lines)
   return lines.all
 }
 
-/** Lines, up to the most there may be. */
+/** Lines up to the maximum. */
 class DiffLines {
   readonly all: string[] = []
-  /** Shared by both sides, so that what is the same has the same number. */
+  /** Shared by both sides, so that equal values have the same number. */
   readonly numberOf: Numbering = createNumbering()
 
   get isFull(): boolean {
-    return this.all.length >= MOST_LINES
+    return this.all.length >= MAX_LINES
   }
 
-  /** Adds a text after a mark, in as many lines as it needs. */
+  /** Adds a text after a mark, split into lines. */
   add(mark: string, text: string): void {
     for (let from = 0; from < text.length || from === 0; from += WIDTH)
       this.#push(mark + text.slice(from, from + WIDTH))
   }
 
   #push(line: string): void {
-    if (this.all.length < MOST_LINES - 1) this.all.push(line)
-    else if (!this.isFull) this.all.push('… and more than can be shown here; look at both definitions')
+    if (this.all.length < MAX_LINES - 1) this.all.push(line)
+    else if (!this.isFull) this.all.push('… and more changes than can be shown; compare both definitions')
   }
 }
 
@@ -82,7 +82,7 @@ function memberOf(value: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(value, name) ? value[name] : undefined
 }
 
-/** Lists from both ends, so that one item more does not look like a change of all that follow. */
+/** Compares lists from both ends, so that an inserted item does not change all following ones. */
 function compareLists(before: readonly Json[], after: readonly Json[], at: string, lines: DiffLines): void {
   const [was, is] = [before.map(lines.numberOf), after.map(lines.numberOf)]
   const start = was.findIndex((number, i) => number !== is[i])
@@ -103,21 +103,21 @@ function compareTexts(before: string, after: string, at: string, lines: DiffLine
   if (before === after) return
   lines.add('~ ', place(at))
   for (const { was, is } of hunksOf(before, after)) {
-    if (was !== undefined) lines.add('  - ', visible(was.slice(0, MOST_SHOWN)))
-    if (is !== undefined) lines.add('  + ', visible(is.slice(0, MOST_SHOWN)))
+    if (was !== undefined) lines.add('  - ', visible(was.slice(0, MAX_SHOWN)))
+    if (is !== undefined) lines.add('  + ', visible(is.slice(0, MAX_SHOWN)))
   }
 }
 
 function shown(value: Json): string {
   const text = JSON.stringify(value)
-  return visible(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text)
+  return visible(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text)
 }
 
-/** A place below another. One that is longer than can be shown does not grow: names are a stranger's, and long. */
+/** A position below another. Positions above the maximum do not grow, because names come from servers and can be long. */
 function under(at: string, name: string): string {
   return at.length > MAX_PLACE ? at : `${at}/${name}`
 }
 
 function place(at: string): string {
-  return at === '' ? '(the whole)' : visible(at.slice(0, MAX_PLACE).toWellFormed())
+  return at === '' ? '(whole definition)' : visible(at.slice(0, MAX_PLACE).toWellFormed())
 }

@@ -1,4 +1,4 @@
-// The part of a draft for tools that no server describes: all that is known of them is how they were called.
+// Drafts policy entries for tools that were seen in calls but that no server describes.
 
 import type { EffectClass, JsonObject } from '@tollgate/evidence'
 import { guess } from './effect.ts'
@@ -8,12 +8,12 @@ import type { SeenArgument, SeenTool } from './seen.ts'
 import { sayingsOfName, stricter } from './effect-words.ts'
 
 /**
- * For whom a draft is. `attended`: a person sits beside the agent and is asked about everything that acts. `unattended`: nobody
- * does; what acts is allowed unless a gate objects, and a person is asked about what untrusted text seems to be behind.
+ * The style of a draft. `attended`: a person is present and approves every call that acts. `unattended`: no person is
+ * present. Calls that act are allowed unless a gate objects; a person approves those that untrusted text may have caused.
  */
 export type DraftStyle = 'attended' | 'unattended'
 
-/** What a tool is taken for, and why. */
+/** The assumed effect of a tool, and why. */
 interface SeenEffect {
   readonly effect: EffectClass
   readonly because: string
@@ -21,21 +21,21 @@ interface SeenEffect {
   readonly sinks: readonly string[]
 }
 
-/** The tools that a draft has room for, those that were called most first. A policy has its limits, and so has its reader. */
-export function roomFor(
+/** The tools that fit into a number of characters, most called first. */
+export function fitting(
   tools: readonly SeenTool[],
   characters: number,
   style: DraftStyle,
 ): readonly SeenTool[] {
   let left = characters
   return tools.filter((tool) => {
-    // Its name stands in the two rules too.
+    // Its name is also in the two rules.
     left -= declaration(tool, style).length + 2 * tool.name.length
     return left > 0
   })
 }
 
-/** The declarations, as lines of `tools`; of so many tools in all. */
+/** The declarations as lines of `tools`. `many` is the total number of tools. */
 export function observedSection(
   all: readonly SeenTool[],
   many: number,
@@ -45,16 +45,16 @@ export function observedSection(
   const tools = all.filter(isDraftable)
   const left = all.length - tools.length
   return [
-    '  # Seen in calls, and described by no server. The values are samples from your own calls: keep this file to yourself, or',
-    '  # remove them.',
+    '  # Seen in calls, but not described by a server. The values are samples from your own calls: remove them, or do',
+    '  # not share this file.',
     ...tools.map((tool) => declaration(tool, style)),
-    ...(left > 0 ? [`  # left out, for their names: ${left} tools that were seen in calls`] : []),
-    ...(many > all.length ? [`  # left out: ${many - all.length} more tools that were seen in calls`] : []),
+    ...(left > 0 ? [`  # left out because of their names: ${left} tools seen in calls`] : []),
+    ...(many > all.length ? [`  # left out: ${many - all.length} more tools seen in calls`] : []),
     '',
   ]
 }
 
-/** The rules. A dot keeps their ids apart from those of any server. */
+/** The rules. The dot keeps their ids distinct from those of any server. */
 export function observedRules(all: readonly SeenTool[], style: DraftStyle): readonly string[] {
   const names = all.filter(isDraftable).map(({ name }) => JSON.stringify(name))
   if (names.length === 0) return []
@@ -67,7 +67,7 @@ export function observedRules(all: readonly SeenTool[], style: DraftStyle): read
   ]
 }
 
-// A star would be a pattern, and beyond ASCII a name may look like another one.
+// A star would be a pattern, and non-ASCII names can look like other names.
 const PLAIN = /^[!-~](?:[ -~]{0,254}[!-~])?$/
 
 function isDraftable({ name }: SeenTool): boolean {
@@ -81,7 +81,7 @@ function declaration(tool: SeenTool, style: DraftStyle): string {
     ...(destinations.length > 0 ? [`destinations: ${JSON.stringify(destinations)}`] : []),
     ...(sinks.length > 0 ? [`sinks: ${JSON.stringify(sinks)}`] : []),
   ]
-  const doubt = 'review: the strictest class stands here until you say what it does'
+  const doubt = 'review: strictest class by default; set the effect class of this tool'
   const lines = [`${effect}: ${because}`, ...(effect === 'admin' ? [doubt] : []), ...seenLines(tool)]
   return [
     ...lines.map((line) => `  #   ${line}`),
@@ -89,12 +89,13 @@ function declaration(tool: SeenTool, style: DraftStyle): string {
   ].join('\n')
 }
 
-/** What the policy said of it when it was called, or else what its name and its arguments say. */
+/** The effect class from the policy at the time of the call, otherwise a guess from the name and the arguments. */
 function takenFor(tool: SeenTool, style: DraftStyle): SeenEffect {
   const { name, effect, arguments: known } = tool
   const properties = Object.fromEntries(known.map((each): [string, JsonObject] => [each.name, {}]))
   const guessed = guess(toolOf(name) ?? name, { inputSchema: { type: 'object', properties } })
-  const named = effect !== 'admin' ? { effect, because: 'the policy said so when it was called' } : undefined
+  const named =
+    effect !== 'admin' ? { effect, because: 'the effect class in the policy when it was called' } : undefined
   const taken = named ?? (style === 'unattended' ? takenByName(toolOf(name) ?? name) : guessed)
   return {
     effect: taken.effect,
@@ -104,7 +105,7 @@ function takenFor(tool: SeenTool, style: DraftStyle): SeenEffect {
   }
 }
 
-/** By their names, unless what they hold says otherwise: `from` and `to` are often days; or else by what they hold. */
+/** By name, unless the values contradict it (`from` and `to` are often dates); otherwise by value. */
 function destinationsOf(
   { destinations }: Pick<SeenEffect, 'destinations'>,
   known: readonly SeenArgument[],
@@ -116,15 +117,15 @@ function destinationsOf(
 
 const NOWHERE: ReadonlySet<SeenArgument['looks']> = new Set(['moment', 'other'])
 
-/** What a name alone says. One that says nothing changes something. */
+/** The effect class from the name only. A name without known words counts as a write. */
 function takenByName(name: string): Pick<SeenEffect, 'effect' | 'because'> {
   const sayings = sayingsOfName(name)
   const acts = sayings.filter(({ effect }) => effect !== 'read')
   const worst = acts.find(({ effect }) => acts.every((each) => stricter(effect, each.effect) === effect))
-  if (worst) return { effect: worst.effect, because: `it says \`${worst.word}\`` }
+  if (worst) return { effect: worst.effect, because: `its name contains \`${worst.word}\`` }
   return sayings.length > 0
-    ? { effect: 'read', because: 'its name speaks of reading alone' }
-    : { effect: 'write', because: 'nothing says what it does' }
+    ? { effect: 'read', because: 'its name mentions only reading' }
+    : { effect: 'write', because: 'its name does not say what it does' }
 }
 
 const PLAIN_ARGUMENT = /^[A-Za-z0-9_-]{1,64}$/
@@ -133,7 +134,7 @@ function isPlain({ name }: SeenArgument): boolean {
   return PLAIN_ARGUMENT.test(name)
 }
 
-/** By their names and by what they hold; where neither says anything, short texts. */
+/** By name and by value; otherwise short texts. */
 function sinksOf({ sinks }: Pick<SeenEffect, 'sinks'>, known: readonly SeenArgument[]): readonly string[] {
   const plain = known.filter((each) => isPlain(each) && each.looks !== 'moment')
   const found = plain.filter(
@@ -143,19 +144,19 @@ function sinksOf({ sinks }: Pick<SeenEffect, 'sinks'>, known: readonly SeenArgum
   return [...new Set([...found, ...short].map(({ name }) => name))]
 }
 
-/** What is said, not to whom. */
+/** Names of arguments that are content, not targets. */
 const CONTENT: ReadonlySet<string> = new Set(
   'subject title body text content message description comment note notes summary reason'.split(' '),
 )
 
-const MOST_ARGUMENTS = 20
+const MAX_ARGUMENTS = 20
 
-/** How a tool was called, as comments. */
+/** How a tool was called, as comment lines. */
 export function seenLines({ calls, kept, arguments: known }: SeenTool): readonly string[] {
-  const more = known.length - MOST_ARGUMENTS
+  const more = known.length - MAX_ARGUMENTS
   return [
     `seen in ${calls} ${calls === 1 ? 'call' : 'calls'}${kept < calls ? `, of which ${kept} were kept` : ''}`,
-    ...known.slice(0, MOST_ARGUMENTS).map((each) => `  ${argumentLine(each, kept)}`),
+    ...known.slice(0, MAX_ARGUMENTS).map((each) => `  ${argumentLine(each, kept)}`),
     ...(more > 0 ? [`  and ${more} more arguments`] : []),
   ]
 }

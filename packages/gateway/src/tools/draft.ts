@@ -1,10 +1,10 @@
-// The text of a first policy for tools that nobody has written rules for: what each seems to do, reading allowed, everything else
-// asked of a person. It is a draft: every guess stands beside its reason, to be read.
+// Drafts a first policy: the guessed effect class of each tool, reading allowed, everything else with approval. Each guess
+// has its reason as a comment, for review.
 
 import type { JsonObject } from '@tollgate/evidence'
 import { guess, type Guess } from './effect.ts'
 import { excerpt } from './hidden.ts'
-import { observedRules, observedSection, roomFor, seenLines, type DraftStyle } from './draft-seen.ts'
+import { observedRules, observedSection, fitting, seenLines, type DraftStyle } from './draft-seen.ts'
 import {
   FACULTIES,
   isObject,
@@ -26,19 +26,19 @@ interface Drafted {
   readonly guess: Guess
 }
 
-/** Most offers that a draft is made of: a policy has its limits, and so has its reader. */
-const MOST_OFFERS = 2000
+/** The maximum number of offers in a draft: policies have a size limit. */
+const MAX_OFFERS = 2000
 
-/** Most characters about tools that were only seen, and about how others were called. */
-const MOST_SEEN = 200_000
-const MOST_BESIDE = 100_000
+/** The maximum number of characters for tools that were only seen, and for how other tools were called. */
+const MAX_SEEN = 200_000
+const MAX_BESIDE = 100_000
 
-/** Most names that are told to be left out: YAML takes hundreds of comments in a row for too long a key. */
-const MOST_LEFT_OUT = 20
+/** The maximum number of names in the list of omitted tools: the YAML parser limits comments in a row. */
+const MAX_LEFT_OUT = 20
 
 /**
- * The text of a policy. It parses without mistakes, whatever the definitions say. Tools that were only `seen` in calls come after
- * those that servers offer.
+ * The text of a policy. It always parses without mistakes. Tools that were only `seen` in calls come after those that servers
+ * offer.
  */
 export function draftPolicy(
   all: readonly Offer[],
@@ -46,13 +46,13 @@ export function draftPolicy(
   seen: readonly SeenTool[] = [],
   style: DraftStyle = 'attended',
 ): string {
-  const offers = all.slice(0, MOST_OFFERS)
+  const offers = all.slice(0, MAX_OFFERS)
   const servers = [...new Set(offers.map((offer) => serverOf(offer.name)))].filter(isServerName).sort()
-  const calls = new Map(roomFor(seen, MOST_BESIDE, style).map((tool) => [tool.name, tool]))
+  const calls = new Map(fitting(seen, MAX_BESIDE, style).map((tool) => [tool.name, tool]))
   const tools = new Map(servers.map((server) => [server, toolsOf(offers, server, calls)]))
   const declared = new Set(servers.flatMap((server) => namesOf(server, tools.get(server) ?? [])))
   const undeclared = seen.filter((tool) => !declared.has(tool.name))
-  const others = roomFor(undeclared, MOST_SEEN, style)
+  const others = fitting(undeclared, MAX_SEEN, style)
   const section = observedSection(others, undeclared.length, style)
   const rules = observedRules(others, style)
   const left = offers.filter(({ name: each }) => !isDraftable(each))
@@ -64,9 +64,11 @@ export function draftPolicy(
     ...(servers.length === 0 && rules.length === 0 ? ['tools: {}\n'] : ['tools:']),
     ...servers.map((server) => sectionOf(server, tools.get(server) ?? [])),
     ...section,
-    ...left.slice(0, MOST_LEFT_OUT).map((each) => `  # left out, for its name: ${excerpt(each.name, 160)}`),
-    ...(left.length > MOST_LEFT_OUT
-      ? [`  # left out, for their names: ${left.length - MOST_LEFT_OUT} more tools`]
+    ...left
+      .slice(0, MAX_LEFT_OUT)
+      .map((each) => `  # left out because of its name: ${excerpt(each.name, 160)}`),
+    ...(left.length > MAX_LEFT_OUT
+      ? [`  # left out because of their names: ${left.length - MAX_LEFT_OUT} more tools`]
       : []),
     ...(all.length > offers.length ? [`  # left out: ${all.length - offers.length} more tools`] : []),
     RULES,
@@ -82,7 +84,7 @@ function isDraftable(name: string): boolean {
   return isServerName(serverOf(name)) && (tool === undefined || isUsable(tool))
 }
 
-/** Every name that the section of a server declares. */
+/** All names that the section of a server declares. */
 function namesOf(server: string, tools: readonly Drafted[]): readonly string[] {
   return [...tools.map((tool) => tool.name), ...FACULTIES.map((faculty) => `${server}:${faculty}`)]
 }
@@ -101,55 +103,55 @@ function toolsOf(
   })
 }
 
-const HEAD = `# A first policy, drafted from what the servers say of their tools. Servers may be wrong, or lie: read every line.
+const HEAD = `# A first policy, drafted from the tool descriptions of the servers. Servers can be wrong or lie: review every line.
 #
-# \`tollgate policy check FILE\` tells mistakes, \`tollgate policy activate FILE\` puts it in force.`
+# \`tollgate policy check FILE\` reports mistakes, \`tollgate policy activate FILE\` puts it in force.`
 
 const PRINCIPALS: Readonly<Record<DraftStyle, string>> = {
-  attended: `# How far principals are trusted.
+  attended: `# The tier of each principal.
 principals:
   "agent:*": { tier: standard }
 `,
-  unattended: `# How far principals are trusted: these may pay, delete and run what a rule allows.
+  unattended: `# The tier of each principal: elevated agents may pay, delete and execute if a rule allows it.
 principals:
   "agent:*": { tier: elevated }
 `,
 }
 
-const TOOLS = `# What each tool does. Review the effect of each; "review" marks where the draft knows too little.
-# Effects: read, write, delete, execute, send, pay, admin.
-# Where a tool reaches no network whatever its arguments say, add \`destinations: none\`: without it a call whose arguments name a
-# host is denied unless \`gates.egress\` allows the host.`
+const TOOLS = `# The effect class of each tool. Review all of them. "review" marks tools that the draft knows too little about.
+# Effect classes: read, write, delete, execute, send, pay, admin.
+# If a tool never uses the network, add \`destinations: none\`. Without it, a call whose arguments contain a hostname is denied
+# unless \`gates.egress\` allows that hostname.`
 
 const RULES = `
-# In order; the first that fits decides, and if none fits the call is denied.`
+# The first rule that matches decides. If no rule matches, the call is denied.`
 
 const GATES: Readonly<Record<DraftStyle, string>> = {
-  attended: `# What watches over every call, whatever the rules say.
+  attended: `# The gates check every call, independently of the rules.
 gates:
-  # Where data may go. What is on no list is denied.
+  # Destinations of data. Destinations on no list are denied.
   egress: { allow: [], ask: [] }
-  # Orders to the agent, attacks on tools and disguised text, in arguments and in what tools answer. With {}, what is certain
-  # is denied or cut out, and what is likely asks a person.
+  # Finds instructions to the agent, attacks on tools and disguised text, in arguments and in results. With {}, certain
+  # findings are denied or redacted, and likely ones need approval.
   threat: {}
-  # Classes of data. Keys and passwords do not leave, and are cut out of what tools answer; for what is personal a person is
-  # asked. Name your own hosts in \`internal\`: going there is not leaving.
+  # Data labels. Keys and passwords must not leave, and are redacted in results. Personal data needs approval.
+  # List your own hostnames in \`internal\`: they do not count as leaving.
   taint: { deny: [secret], ask: [personal], internal: [], results: { secret: redact } }
-  # What a tier may do: standard reads, writes and sends. For more, a person raises the session, for a while; each call still
-  # needs its rule.
+  # Effect classes by tier: standard may read, write and send. For more, an operator raises the session for a limited time.
+  # Each call still needs a rule.
   privilege: { elevation: { up-to: admin, for: 15m } }
-  # Everybody begins in the middle, at 500 of 1000. What is denied or refused costs, attacks cost most, and half of it is
-  # forgotten in a day. Below these scores, calls of the class are denied.
+  # Trust starts at 500 of 1000. Denials lower it, attacks most, and half of the loss is recovered per day. Below these
+  # scores, calls of the effect class are denied.
   trust: { needs: { write: 300, delete: 300, execute: 300, send: 300, pay: 400, admin: 400 } }
 `,
-  unattended: `# What watches over every call, whatever the rules say. Nobody sits beside these agents, so the gates decide: what only an
-# order in tool output has named is denied, what may come from one asks a person.
+  unattended: `# The gates check every call, independently of the rules. No person is present, so the gates decide: a target that only an
+# instruction in tool output mentions is denied; a target that may come from one needs approval.
 gates:
-  # Where data may go. Name the hosts that your agents need in \`allow\`, and put the rest into \`ask\`, once you know them.
+  # Destinations of data. Once you know them, list the hostnames that your agents need in \`allow\` and put the rest into \`ask\`.
   egress: { allow: ["*"] }
-  # Orders to the agent, attacks on tools and disguised text, in arguments and in what tools answer.
+  # Finds instructions to the agent, attacks on tools and disguised text, in arguments and in results.
   threat: {}
-  # Where the values of a call come from. Keys and passwords do not leave.
+  # The origin of the values of a call. Keys and passwords must not leave.
   taint: { deny: [secret], provenance: { untrusted: allow, ordered: ask, flagged: deny } }
 `,
 }
@@ -177,11 +179,11 @@ function declaration({ name, said, guess: each, seen }: Drafted): string {
 
 function doubtsOf({ effect, isOpen, destinations, showsSecrets }: Guess): readonly string[] {
   return [
-    ...(effect === 'admin' ? ['review: the strictest class stands here until you say what it does'] : []),
+    ...(effect === 'admin' ? ['review: strictest class by default; set the effect class of this tool'] : []),
     ...(isOpen && destinations.length === 0
-      ? ['review: it may reach the network; name the arguments that say where in `destinations`']
+      ? ['review: it may use the network; list the arguments with its destinations in `destinations`']
       : []),
-    ...(showsSecrets ? ['review: what it answers may hold secrets; a person is asked first'] : []),
+    ...(showsSecrets ? ['review: its results may contain secrets; calls need approval'] : []),
   ]
 }
 
@@ -189,19 +191,19 @@ function quoted(text: string): string {
   return JSON.stringify(text)
 }
 
-// What goes to the client's model or to its person leaves the server.
+// Data that goes to the client's model or user leaves the server.
 const EFFECTS: Readonly<Record<(typeof FACULTIES)[number], string>> = {
   'resources/read': '{ effect: read }',
   'prompts/get': '{ effect: read }',
-  'completion/complete': '{ effect: read }   # what is typed goes to the server while it is typed',
-  'resources/subscribe': '{ effect: read }   # the server is told which resource is watched',
+  'completion/complete': '{ effect: read }   # the server sees text while the user types it',
+  'resources/subscribe': '{ effect: read }   # the server learns which resource is watched',
   'resources/unsubscribe': '{ effect: read }',
-  'sampling/createMessage': '{ effect: send }   # the server asks the client’s model',
-  'elicitation/create': '{ effect: send }   # the server asks the person',
-  'roots/list': '{ effect: send }   # the server asks for the client’s folders',
+  'sampling/createMessage': '{ effect: send }   # the server queries the client’s model',
+  'elicitation/create': '{ effect: send }   # the server asks the user',
+  'roots/list': '{ effect: send }   # the server gets the client’s folders',
 }
 
-/** What else of a server is governed. */
+/** The declarations of the governed features besides tools. */
 function facultiesOf(server: string): readonly string[] {
   return FACULTIES.map((faculty) => `  ${quoted(`${server}:${faculty}`)}: ${EFFECTS[faculty]}`)
 }
@@ -215,7 +217,7 @@ function rulesOf(server: string, tools: readonly Drafted[], style: DraftStyle): 
       : [
           `  - id: ${server}-secrets`,
           `    require: [${secret.map(({ name }) => quoted(name)).join(', ')}]`,
-          '    because: what it answers may hold secrets',
+          '    because: its results may contain secrets',
         ]),
     `  - id: ${server}-reading`,
     `    allow: ${all}`,
@@ -227,7 +229,7 @@ function rulesOf(server: string, tools: readonly Drafted[], style: DraftStyle): 
   ].join('\n')
 }
 
-// What no draft can know: which directory is meant.
+// A comment for the reader: the draft cannot know the directory.
 const INSIDE = `    # only below one directory: when: 'effect == "read" && path.within(args.path, "/notes")'`
 
 /** Whether a tool that reads takes a path. */

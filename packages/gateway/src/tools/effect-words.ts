@@ -1,9 +1,9 @@
-// What the words of a name or a description say that a tool does. Words are told apart without regular expressions that could
-// take long: names and descriptions are a stranger's.
+// Derives effect classes from the words of a tool's name and description. It splits words without regular expressions,
+// because the texts come from servers and must not cause slow matching.
 
 import { EFFECT_CLASSES, type EffectClass } from '@tollgate/evidence'
 
-// Verbs. What is not here says nothing.
+// Verbs in names and descriptions. Other words have no effect class.
 const VERBS: Readonly<Record<EffectClass, string>> = {
   read:
     'get list read search find fetch query show describe view lookup count check inspect retrieve return browse ' +
@@ -17,7 +17,7 @@ const VERBS: Readonly<Record<EffectClass, string>> = {
   pay: 'pay charge refund purchase buy withdraw',
   admin: 'grant revoke deploy provision impersonate authorize install chmod chown sudo disable enable',
 }
-// Verbs of names alone: in sentences they are too often something else.
+// Verbs in names only: in sentences they often mean something else.
 const IN_NAMES: Readonly<Record<EffectClass, string>> = {
   read:
     'look peek preview examine explain calculate compute estimate locate scan poll tail print dump diff identify detect trace ' +
@@ -31,7 +31,7 @@ const IN_NAMES: Readonly<Record<EffectClass, string>> = {
   pay: 'reimburse remit disburse',
   admin: 'unlock suspend promote demote whitelist allowlist',
 }
-// Things that stand for what is done with them, where a name has no verb or one of making something.
+// Nouns that imply an action, if a name has no verb or only one of creating.
 const NOUNS: Readonly<Record<EffectClass, string>> = {
   read:
     'info status history tree stats details contents lookup card queue slots entry entries profile overview summary balance prices ' +
@@ -43,7 +43,7 @@ const NOUNS: Readonly<Record<EffectClass, string>> = {
   pay: 'order invoice',
   admin: '',
 }
-// Things that are grave whatever is done with them, short of looking.
+// Nouns that are serious with any verb except reading.
 const GRAVE: Readonly<Partial<Record<EffectClass, string>>> = {
   pay: 'payment payout checkout transfer money transaction transactions',
   admin:
@@ -51,7 +51,7 @@ const GRAVE: Readonly<Partial<Record<EffectClass, string>>> = {
     'credentials mfa',
 }
 const MAKING = new Set('create make new place initiate issue start perform process write'.split(' '))
-// Words that are meant wherever they stand in a description; others, such as "set" or "order", are often something else.
+// Verbs that count anywhere in a description. Others, such as "set", often mean something else.
 const STRONG =
   'delete remove overwrite erase destroy wipe purge truncate execute send upload publish pay purchase charge transmit'
 
@@ -67,7 +67,7 @@ function lexicon(words: Readonly<Partial<Record<EffectClass, string>>>): Readonl
   )
 }
 
-// The classes by how much can go wrong. A doubt is settled upwards.
+// The classes by possible damage. In doubt the stricter one counts.
 const ORDER: readonly EffectClass[] = ['read', 'write', 'delete', 'send', 'execute', 'pay', 'admin']
 
 /** The stricter of two classes. */
@@ -75,17 +75,17 @@ export function stricter(a: EffectClass, b: EffectClass): EffectClass {
   return ORDER.indexOf(a) >= ORDER.indexOf(b) ? a : b
 }
 
-/** A word that says what a tool does. */
+/** A word that implies an effect class. */
 interface Saying {
   readonly word: string
   readonly effect: EffectClass
 }
 
-/** What the words of a tool's name say. */
+/** The words of a tool's name that imply an effect class. */
 export function sayingsOfName(name: string): readonly Saying[] {
   const words = wordsOf(name.slice(0, 256))
   const done = words.filter((word, i) => isOpening(words, i) || verbs.has(stem(word))).map(stem)
-  // What is got is a thing: `get_order` and `order_list` order nothing.
+  // With a reading verb the noun is only an object: `get_order` and `order_list` order nothing.
   const isRead = done.every(readsBy) && (done.length > 0 || nouns.get(words.at(-1) ?? '') === 'read')
   const isMade = done.every((verb) => readsBy(verb) || MAKING.has(verb))
   const thingOf = (word: string): EffectClass | undefined => {
@@ -104,17 +104,17 @@ function readsBy(verb: string): boolean {
 const OPEN = 'open'
 const OPENED = new Set('file files page url link document mail message email site attachment'.split(' '))
 
-/** Whether something is opened to be read, as in `mail_open` and `open_page`: who opens a ticket or an account makes one. */
+/** Whether something is opened for reading, as in `mail_open` and `open_page`. Opening a ticket or an account creates one. */
 function isOpening(words: readonly string[], i: number): boolean {
   if (words[i] !== OPEN) return false
   return i > 0 ? i === words.length - 1 : OPENED.has(words[1] ?? '')
 }
 
-const MOST_READ = 4000
+const MAX_READ = 4000
 
-/** What a description says: any verb of its first sentence, and of the rest the unmistakable ones. */
+/** The words of a description that imply an effect class: any verb in its first sentence, and strong verbs in the rest. */
 export function sayingsOfDescription(description: string): readonly Saying[] {
-  const text = description.slice(0, MOST_READ)
+  const text = description.slice(0, MAX_READ)
   const end = sentenceEnd(text)
   const first = wordsOf(text.slice(0, end)).flatMap((word) => saying(word, spoken.get(stem(word))))
   const rest = wordsOf(text.slice(end)).flatMap((word) =>
@@ -132,7 +132,7 @@ function sentenceEnd(text: string): number {
   return Math.min(300, text.length, ...ends)
 }
 
-/** The words of a text in lower case: "getFile", "get_file" and "get file" are the same two. */
+/** The words of a text in lower case: "getFile", "get_file" and "get file" give the same two words. */
 export function wordsOf(text: string): readonly string[] {
   const words: string[] = []
   let word = ''
@@ -152,7 +152,7 @@ export function wordsOf(text: string): readonly string[] {
   return words
 }
 
-/** A verb without what its person or its tense adds. "Created" is left: it tells of a thing, not of what is done. */
+/** A verb without the endings `s`, `es` and `ing`. "Created" stays: it describes an object, not an action. */
 function stem(word: string): string {
   const forms = [
     word,
@@ -174,9 +174,9 @@ const SECRETS = new Set(
   ),
 )
 
-/** Whether the name or the first sentence of the description speaks of secrets. */
+/** Whether the name or the first sentence of the description mentions secrets. */
 export function speaksOfSecrets(name: string, description: string): boolean {
-  const text = description.slice(0, MOST_READ)
+  const text = description.slice(0, MAX_READ)
   const words = [...wordsOf(name.slice(0, 256)), ...wordsOf(text.slice(0, sentenceEnd(text)))]
   return words.some((word) => SECRETS.has(word))
 }

@@ -1,26 +1,26 @@
-// What a tool seems to do, from its own words. Words of a server can make a class stricter; they never make it milder than the
-// name and the description together, and nobody takes an annotation's word for it.
+// Guesses the effect class of a tool from its name, description and annotations. Annotations can only make the class
+// stricter.
 
 import type { EffectClass, JsonObject } from '@tollgate/evidence'
 import { hintOf, isObject, textOf } from './offer.ts'
 import { sayingsOfDescription, sayingsOfName, speaksOfSecrets, stricter } from './effect-words.ts'
 
-/** What a tool seems to do, and why one would think so. */
+/** The guessed effect of a tool, with its reason. */
 export interface Guess {
   readonly effect: EffectClass
-  /** Why, in a few words. */
+  /** The reason, in a few words. */
   readonly because: string
-  /** Names of arguments that say where data goes. */
+  /** Names of arguments that contain destinations. */
   readonly destinations: readonly string[]
   /** Names of arguments whose values have consequences. */
   readonly sinks: readonly string[]
-  /** Whether it may reach the network: its annotations do not deny it. */
+  /** Whether it may use the network: its annotations do not exclude it. */
   readonly isOpen: boolean
-  /** Whether what it reads may be secrets. */
+  /** Whether its results may contain secrets. */
   readonly showsSecrets: boolean
 }
 
-/** What a tool seems to do. `said` is the tool as its server lists it. */
+/** Guesses the effect of a tool. `said` is the tool as listed by its server. */
 export function guess(tool: string, said: JsonObject): Guess {
   const { effect, because } = effectOf(tool, said)
   const names = argumentsOf(said)
@@ -39,18 +39,18 @@ function effectOf(tool: string, said: JsonObject): Pick<Guess, 'effect' | 'becau
   const inText = sayingsOfDescription(textOf(said, 'description'))
   const acts = [...inName, ...inText].filter(({ effect }) => effect !== 'read')
   const worst = acts.find(({ effect }) => acts.every((each) => stricter(effect, each.effect) === effect))
-  if (worst) return raised(said, worst.effect, `it says \`${worst.word}\``)
+  if (worst) return raised(said, worst.effect, `its text contains \`${worst.word}\``)
   if (inName.length > 0 && inText.length > 0 && hintOf(said, 'readOnlyHint') !== false) {
-    return raised(said, 'read', 'name and description speak of reading alone')
+    return raised(said, 'read', 'name and description mention only reading')
   }
-  // What a policy that says nothing means, said aloud.
-  return { effect: 'admin', because: 'nothing says clearly what it does' }
+  // The default class of a policy, stated explicitly.
+  return { effect: 'admin', because: 'name and description do not say clearly what it does' }
 }
 
 function raised(said: JsonObject, effect: EffectClass, because: string): Pick<Guess, 'effect' | 'because'> {
   const isDestructive = hintOf(said, 'destructiveHint') === true
   if (!isDestructive || stricter(effect, 'delete') === effect) return { effect, because }
-  return { effect: 'delete', because: `${because}, and its server calls it destructive` }
+  return { effect: 'delete', because: `${because}, and its server marks it as destructive` }
 }
 
 const DESTINATIONS = wordSet(
@@ -65,12 +65,12 @@ function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(' '))
 }
 
-const MOST_ARGUMENTS = 100
+const MAX_ARGUMENTS = 100
 const PLAIN = /^[A-Za-z0-9_-]{1,64}$/
 
-/** The names of a tool's arguments, as far as they are plain enough for a policy. */
+/** The argument names of a tool that are plain enough for a policy. */
 function argumentsOf({ inputSchema }: JsonObject): readonly string[] {
   const properties = isObject(inputSchema) ? inputSchema['properties'] : undefined
   const names = isObject(properties) ? Object.keys(properties) : []
-  return names.filter((name) => PLAIN.test(name)).slice(0, MOST_ARGUMENTS)
+  return names.filter((name) => PLAIN.test(name)).slice(0, MAX_ARGUMENTS)
 }

@@ -1,4 +1,4 @@
-// Whether another program now goes by the name of a server: what was approved came from somewhere else.
+// Detects that the origin of a server has changed: a different program uses the name of an approved server.
 
 import { parseJson, sha256Hex } from '@tollgate/evidence'
 import type { Definition } from '@tollgate/kernel/admin'
@@ -7,7 +7,7 @@ import { excerpt } from './hidden.ts'
 import type { Known, ListedServer, Listing } from './listing.ts'
 import { isObject, originIn, serverOf } from './offer.ts'
 
-/** What is to be said of a tool or faculty of which one definition is pinned, and another offered. */
+/** A finding if the origin of the offered definition differs from that of the pinned one. */
 export function elsewhereIn(
   name: string,
   pinned: Definition | undefined,
@@ -16,36 +16,36 @@ export function elsewhereIn(
   const [was, is] = [pinned && originIn(pinned), offered && originIn(offered)]
   if (was === undefined || is === undefined || was === is) return []
   const server = serverOf(name)
-  const message = `another program now goes by the name \`${excerpt(server)}\`: approved was \`${excerpt(was, 300)}\`, and this is \`${excerpt(is, 300)}\``
+  const message = `a different program now uses the name \`${excerpt(server)}\`: approved was \`${excerpt(was, 300)}\`, now it is \`${excerpt(is, 300)}\``
   return [{ code: 'SERVER_ELSEWHERE', severity: 'high', tool: server, message }]
 }
 
-/** The definition that was pinned, from what the ledger keeps of it; undefined if that is not it. */
+/** The pinned definition from the stored text; undefined if the text does not match the hash. */
 export function readPinned(text: string | undefined, hash: string): Definition | undefined {
   if (text === undefined || sha256Hex(text) !== hash) return undefined
   const content = parseJson(text, { maxBytes: text.length * 4 })
   return isObject(content) ? { hash, text, content } : undefined
 }
 
-// Enough to see that all of a server has moved; each costs a look into the ledger.
-const MOST_COMPARED = 3
+// Enough to detect that a server has moved. Each comparison costs a read of the ledger.
+const MAX_COMPARED = 3
 
-/** The same listing, with what is to be said of servers that are no longer where they were when they were approved. */
+/** Adds findings about servers whose origin changed since they were approved. */
 export async function withElsewhere(
   { servers, more }: Listing,
   catalogue: Known,
   pinnedText: (tool: string) => Promise<string | undefined>,
 ): Promise<Listing> {
-  const told = servers.map(async (server): Promise<ListedServer> => {
+  const checked = servers.map(async (server): Promise<ListedServer> => {
     const changed = server.tools.filter(({ state }) => state === 'changed')
-    // What a server says of itself before its tools.
+    // The server's own description first, then its tools.
     const faculties = changed.toSorted((a, b) => Number(a.kind === 'tool') - Number(b.kind === 'tool'))
-    for (const { tool, pinned } of faculties.slice(0, MOST_COMPARED)) {
+    for (const { tool, pinned } of faculties.slice(0, MAX_COMPARED)) {
       const definition = readPinned(await pinnedText(tool), pinned ?? '')
       const found = elsewhereIn(tool, definition, catalogue.offered(tool))
       if (found.length > 0) return { ...server, findings: [...found, ...server.findings] }
     }
     return server
   })
-  return { servers: await Promise.all(told), more }
+  return { servers: await Promise.all(checked), more }
 }

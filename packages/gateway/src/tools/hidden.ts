@@ -1,11 +1,11 @@
-// Characters that a person does not see and a model reads: where they are in a text, and how to make them visible.
+// Finds characters that people cannot see but models read, and makes them visible.
 
-/** How much a kind of hidden character is to be feared: some of them have honest uses. */
+/** How suspicious a kind of hidden character is. Some have legitimate uses. */
 type Suspicion = 'medium' | 'high'
 
 /** A hidden character in a text. */
 export interface Hidden {
-  /** Its place, in UTF-16 units from 0. */
+  /** Its position in UTF-16 code units. */
   readonly at: number
   readonly point: number
   readonly what: string
@@ -14,7 +14,7 @@ export interface Hidden {
 
 type HiddenKind = readonly [from: number, to: number, what: string, suspicion: Suspicion]
 
-// In order. Whatever else Unicode calls a format character is caught by its class.
+// In order of code points. Other format characters are found by their Unicode class.
 const KINDS: readonly HiddenKind[] = [
   [0x00, 0x1f, 'control character', 'high'],
   [0x7f, 0x9f, 'control character', 'high'],
@@ -48,7 +48,7 @@ const KINDS: readonly HiddenKind[] = [
 const FORMAT = /^\p{Cf}$/u
 const PICTURE = /^[\p{Extended_Pictographic}\p{Emoji_Modifier}0-9#*]$/u
 
-/** The hidden characters of a text, the first `most` of them. Line breaks and tabs are hidden only where `oneLine` says so. */
+/** The first `most` hidden characters of a text. With `oneLine`, line breaks and tabs count as hidden. */
 export function hiddenIn(text: string, most = 1000, oneLine = false): readonly Hidden[] {
   const found: Hidden[] = []
   let before = 0
@@ -59,7 +59,7 @@ export function hiddenIn(text: string, most = 1000, oneLine = false): readonly H
     if (kind && !isHonest(point, before, text.codePointAt(next), oneLine)) {
       found.push({ at, point, what: kind[2], suspicion: kind[3] })
     }
-    // A selector belongs to the picture before it.
+    // A variation selector belongs to the emoji before it.
     if (point !== 0xfe0f) before = point
     at = next
   }
@@ -67,14 +67,14 @@ export function hiddenIn(text: string, most = 1000, oneLine = false): readonly H
 }
 
 function kindOf(point: number): HiddenKind | undefined {
-  // Nearly every character of nearly every text.
+  // Fast path for printable ASCII.
   if (point > 0x1f && point < 0x7f) return undefined
   const known = KINDS.find(([from, to]) => point >= from && point <= to)
   if (known) return known
   return FORMAT.test(String.fromCodePoint(point)) ? [point, point, 'format character', 'medium'] : undefined
 }
 
-/** Line breaks of a text, and what pictures are made of. */
+/** Legitimate uses: line breaks, and characters that form emoji. */
 function isHonest(point: number, before: number, next: number | undefined, oneLine: boolean): boolean {
   if (point === 0x0a || point === 0x09 || point === 0x0d) return !oneLine
   if (point === 0xfe0e || point === 0xfe0f) return isPicture(before)
@@ -85,12 +85,15 @@ function isPicture(point: number): boolean {
   return point > 0 && PICTURE.test(String.fromCodePoint(point))
 }
 
-/** A character as it is written to be seen: `\u{200b}`. */
+/** A character as an escape: `\u{200b}`. */
 export function escaped(point: number): string {
   return `\\u{${point.toString(16)}}`
 }
 
-/** A text as one line in which nothing is hidden. Line breaks are written `\n`. */
+/**
+ * The text as one line with all characters visible. Line breaks become `
+ * `.
+ */
 export function visible(text: string): string {
   let shown = ''
   let from = 0
@@ -101,9 +104,9 @@ export function visible(text: string): string {
   return shown + text.slice(from)
 }
 
-/** The beginning of a text, as one line in which nothing is hidden. */
+/** The beginning of a text as one line with all characters visible. */
 export function excerpt(text: string, most = 80): string {
-  // Cut before anything is done with it: it may be as long as a message can be.
+  // Cut first, because the text can be very long.
   const shown = visible(text.slice(0, most).toWellFormed())
   return text.length > most ? `${shown}…` : shown
 }

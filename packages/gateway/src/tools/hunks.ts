@@ -1,17 +1,17 @@
-// Where two texts differ: the words that went and came, each with a few words around them.
+// Finds the differences between two texts: the removed and added words, with a few words of context.
 
-/** A place where two texts differ; undefined where nothing was, or nothing is. */
+/** A difference between two texts; undefined for an empty side. */
 interface Hunk {
   readonly was: string | undefined
   readonly is: string | undefined
 }
 
-/** Most pairs of words that are held against each other; beyond, the whole of what lies between is told as one change. */
-const MOST_WORK = 1_000_000
-/** Words that are shown before and after a change. */
+/** The maximum number of word pairs to compare. Beyond it, everything between is shown as one change. */
+const MAX_WORK = 1_000_000
+/** Words of context before and after a change. */
 const AROUND = 6
 
-/** The places where two texts differ, in order. */
+/** The differences between two texts, in order. */
 export function hunksOf(before: string, after: string): readonly Hunk[] {
   const [a, b] = [piecesOf(before), piecesOf(after)]
   let start = 0
@@ -19,14 +19,14 @@ export function hunksOf(before: string, after: string): readonly Hunk[] {
   let end = 0
   while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++
   const middle = { a: a.slice(start, a.length - end), b: b.slice(start, b.length - end) }
-  const changes = middle.a.length * middle.b.length > MOST_WORK ? [allOf(middle)] : changesIn(middle)
+  const changes = middle.a.length * middle.b.length > MAX_WORK ? [allOf(middle)] : changesIn(middle)
   return joined(changes).map(({ fromA, toA, fromB, toB }) => ({
     was: excerptOf(a, start + fromA, start + toA, b.length > 0 && toB > fromB),
     is: excerptOf(b, start + fromB, start + toB, a.length > 0 && toA > fromA),
   }))
 }
 
-/** Words with the blanks after them. A text in a script without blanks is one long word, and is told whole. */
+/** Words with the whitespace after them. A text in a script without spaces is one word and is shown whole. */
 function piecesOf(text: string): readonly string[] {
   const pieces: string[] = []
   let from = 0
@@ -60,7 +60,7 @@ function allOf({ a, b }: Sides): LineChange {
   return { fromA: 0, toA: a.length, fromB: 0, toB: b.length }
 }
 
-/** By the longest run of words that both have, in order: everything else has changed. */
+/** Finds the changes by the longest common subsequence of words. */
 function changesIn({ a, b }: Sides): readonly LineChange[] {
   const width = b.length + 1
   const longest = new Uint32Array((a.length + 1) * width)
@@ -93,7 +93,7 @@ function walk({ a, b }: Sides, longest: (i: number, j: number) => number): reado
   return changes
 }
 
-/** Changes whose surroundings would overlap are one. */
+/** Joins changes whose context would overlap. */
 function joined(changes: readonly LineChange[]): readonly LineChange[] {
   const joint: LineChange[] = []
   for (const change of changes) {
@@ -105,7 +105,7 @@ function joined(changes: readonly LineChange[]): readonly LineChange[] {
   return joint
 }
 
-/** A part of a text with a few words around it. Nothing, if the part is empty and the other side tells the change. */
+/** A part of a text with context. Undefined if the part is empty and the other side shows the change. */
 function excerptOf(pieces: readonly string[], from: number, to: number, isTold: boolean): string | undefined {
   if (from === to && isTold) return undefined
   const [start, end] = [Math.max(0, from - AROUND), Math.min(pieces.length, to + AROUND)]

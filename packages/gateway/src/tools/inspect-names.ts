@@ -1,5 +1,4 @@
-// Names beside each other: tools that are called the same, look the same or nearly so. A model that means one can be led to
-// call the other.
+// Compares tool names: a model that means one tool can be tricked into calling another with the same or a similar name.
 
 import type { Finding, FindingCode, Severity } from './finding.ts'
 import { excerpt } from './hidden.ts'
@@ -9,22 +8,22 @@ interface InspectedName {
   readonly name: string
   readonly server: string
   readonly tool: string
-  /** In lower case and without marks that part words. */
+  /** In lower case, without separators and marks. */
   readonly plain: string
-  /** What it looks like. */
+  /** The name with similar letters mapped to one. */
   readonly looks: string
 }
 
-const MOST_NAMES = 1000
-const LONGEST = 128
-/** In shorter names a letter makes another word: `get` and `set`. */
-const LEAST_NEAR = 5
+const MAX_NAMES = 1000
+const MAX_NAME_LENGTH = 128
+/** In shorter names one letter makes a different word: `get` and `set`. */
+const MIN_NEAR = 5
 
-/** What is found in the names of offers. */
+/** The findings about the names of offers. */
 export function findingsOfNames(names: readonly string[]): readonly Finding[] {
   const tools = names.flatMap(named)
-  const compared = tools.slice(0, MOST_NAMES)
-  const tooMany = tools[MOST_NAMES]
+  const compared = tools.slice(0, MAX_NAMES)
+  const tooMany = tools[MAX_NAMES]
   return [
     ...same(compared),
     ...alike(compared),
@@ -34,13 +33,13 @@ export function findingsOfNames(names: readonly string[]): readonly Finding[] {
 }
 
 function named(name: string): readonly InspectedName[] {
-  const tool = toolOf(name)?.slice(0, LONGEST + 1)
+  const tool = toolOf(name)?.slice(0, MAX_NAME_LENGTH + 1)
   if (tool === undefined) return []
   const plain = plainOf(tool)
   return [{ name, server: serverOf(name), tool, plain, looks: looksOf(plain) }]
 }
 
-const TOO_MANY = `there are more than ${MOST_NAMES} tools; the names from here on are compared with nothing`
+const TOO_MANY = `there are more than ${MAX_NAMES} tools; the remaining names are not compared`
 
 function finding(code: FindingCode, severity: Severity, tool: string, message: string): Finding {
   return { code, severity, tool, message }
@@ -74,7 +73,7 @@ function same(tools: readonly InspectedName[]): readonly Finding[] {
 
 function shared({ name, server }: InspectedName, servers: readonly string[]): Finding {
   const others = servers.filter((each) => each !== server).map((each) => `\`${excerpt(each)}\``)
-  return finding('TOOL_NAME_SHARED', 'medium', name, `${listed(others)} offers a tool of the same name`)
+  return finding('TOOL_NAME_SHARED', 'medium', name, `${listed(others)} offers a tool with the same name`)
 }
 
 function listed(names: readonly string[]): string {
@@ -82,13 +81,13 @@ function listed(names: readonly string[]): string {
   return more.length === 0 ? first : `${first} (and ${more.length} more)`
 }
 
-/** Names that are not the same and read the same. */
+/** Different names that look the same. */
 function alike(tools: readonly InspectedName[]): readonly Finding[] {
   return groupsBy(tools, ({ looks }) => looks).flatMap((group) =>
     group.flatMap((each) => {
       const other = another(each, group, (one) => one.tool !== each.tool)
       if (!other) return []
-      // `readFile` and `read_file` are how two people name one thing; `read_fi1e` is meant to be mistaken.
+      // `readFile` and `read_file` are two spellings of one name. `read_fi1e` is meant to be confused.
       const isPlain = other.server === each.server || other.plain === each.plain
       const message = `it looks like \`${excerpt(other.name)}\``
       return [finding('TOOL_NAME_CONFUSABLE', isPlain ? 'medium' : 'high', each.name, message)]
@@ -96,20 +95,20 @@ function alike(tools: readonly InspectedName[]): readonly Finding[] {
   )
 }
 
-const MOST_LOOKED_AT = 50
+const MAX_LOOKED_AT = 50
 
-/** Another tool for which something holds, rather of another server than of the same. */
+/** Another tool that meets a condition, preferably of another server. */
 function another(
   { server }: InspectedName,
   group: readonly InspectedName[],
   holds: (other: InspectedName) => boolean,
 ): InspectedName | undefined {
-  // Whoever offers hundreds of names that are nearly the same has been found out by the first of them.
-  const others = group.slice(0, MOST_LOOKED_AT).filter(holds)
+  // Limited: a server with hundreds of similar names is already reported by the first ones.
+  const others = group.slice(0, MAX_LOOKED_AT).filter(holds)
   return others.find((each) => each.server !== server) ?? others[0]
 }
 
-// Letters of other alphabets that look like ours, and ours that look like each other.
+// Letters of other alphabets that look like Latin letters, and Latin letters that look alike.
 const LOOKS: ReadonlyMap<string, string> = new Map(
   [
     ['аɑα', 'a'],
@@ -145,13 +144,13 @@ function plainOf(tool: string): string {
   return letters.filter((letter) => !PARTING.test(letter)).join('')
 }
 
-/** One letter for all that look like it. */
+/** Maps letters that look alike to one letter. */
 function looksOf(plain: string): string {
   const letters = Array.from(plain, (letter) => LOOKS.get(letter) ?? letter).join('')
   return letters.replaceAll('rn', 'm').replaceAll('vv', 'w')
 }
 
-/** Names that differ in one letter, or in two that changed places. */
+/** Names that differ in one letter, or in two swapped letters. */
 function near(tools: readonly InspectedName[]): readonly Finding[] {
   const found = new Map<string, Finding>()
   for (const group of groupsByShortening(tools)) {
@@ -160,7 +159,7 @@ function near(tools: readonly InspectedName[]): readonly Finding[] {
       if (!other) continue
       const severity = other.server === each.server ? 'low' : 'medium'
       if (severity === 'low' && (found.has(each.name) || isSeries(each.tool, other.tool))) continue
-      const message = `one letter parts it from \`${excerpt(other.name)}\``
+      const message = `it differs in one letter from \`${excerpt(other.name)}\``
       found.set(each.name, finding('TOOL_NAME_NEAR', severity, each.name, message))
     }
   }
@@ -176,19 +175,19 @@ function isOneApart(a: string, b: string): boolean {
   return (x.length <= 1 && y.length <= 1) || (x.length === 2 && x === `${y.charAt(1)}${y.charAt(0)}`)
 }
 
-/** `read_file` and `read_files`, `step1` and `step2` of one server: that is how tools are named. */
+/** `read_file` and `read_files`, `step1` and `step2` of one server are ordinary names. */
 function isSeries(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a]
   return long === `${short}s` || a.replaceAll(/[0-9]/g, '') === b.replaceAll(/[0-9]/g, '')
 }
 
-/** Two names one letter apart become the same when each loses one; so nothing is compared with everything. */
+/** Two names that are one letter apart become equal when each loses one letter. So not all pairs must be compared. */
 function groupsByShortening(tools: readonly InspectedName[]): readonly (readonly InspectedName[])[] {
   const groups = new Map<string, InspectedName[]>()
   for (const each of tools) {
     const { tool } = each
-    if (tool.length < LEAST_NEAR || tool.length > LONGEST) continue
-    // The whole name too: it meets those that are one letter longer.
+    if (tool.length < MIN_NEAR || tool.length > MAX_NAME_LENGTH) continue
+    // The whole name too: it matches names that are one letter longer.
     for (let at = -1; at < tool.length; at++) {
       const short = at === -1 ? tool : tool.slice(0, at) + tool.slice(at + 1)
       const group = groups.get(short)

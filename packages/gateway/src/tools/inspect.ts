@@ -1,5 +1,5 @@
-// Looks through what servers offer, each definition alone and all of them beside each other, and tells what a person should
-// know before pinning it. The definitions are a stranger's: what is too large is told, not looked through.
+// Inspects the definitions that servers offer, each alone and all together, and reports what a person should know before
+// pinning. Definitions come from servers: one that is too large is reported, not inspected.
 
 import type { Definition } from '@tollgate/kernel/admin'
 import { problemsInSchema } from '@tollgate/kernel/detection'
@@ -12,24 +12,24 @@ import { textsIn, type Placed } from './texts.ts'
 import { threatNotes } from './threats.ts'
 import { sayingsOfDescription, sayingsOfName } from './effect-words.ts'
 
-/** A finding without the name of whom it is about. */
+/** A finding without the name of the tool. */
 type ToolNote = Omit<Finding, 'tool'>
 
-/** Longest definition that is looked through, in characters of its canonical text. */
+/** The maximum length of a definition, in characters of its canonical text. */
 const MAX_LENGTH = 1 << 18
-/** And of all of them together. */
+/** The maximum total length of all definitions. */
 const MAX_TOTAL = 1 << 23
-const MOST_NOTES = 20
+const MAX_NOTES = 20
 const LONG = 2000
 const VERY_LONG = 8000
 
-/** Everything that is found in a set of offers. Tools in the order given; what is about a server carries its name alone. */
+/** All findings in a set of offers, in the order of the offers. Findings about a server have only its name. */
 export function inspect(offers: readonly Offer[]): readonly Finding[] {
   const readable = readableOf(offers)
   const seen = new Set<string>()
   const alone = offers.flatMap((offer) => {
     const about = toolOf(offer.name) === undefined ? serverOf(offer.name) : offer.name
-    // All faculties of a server have the same definition, which is told once.
+    // All features of a server share one definition, which is reported once.
     const key = `${about}\n${offer.definition.hash}`
     if (seen.has(key)) return []
     seen.add(key)
@@ -40,7 +40,7 @@ export function inspect(offers: readonly Offer[]): readonly Finding[] {
   return [...alone, ...names, ...mentionsIn(offers.filter((offer) => readable.has(offer)))]
 }
 
-/** What is small enough to be looked through: each by itself, and all that came before it together. */
+/** The offers that are small enough to inspect, each alone and in total. */
 function readableOf(offers: readonly Offer[]): ReadonlySet<Offer> {
   const readable = new Set<Offer>()
   let total = 0
@@ -53,7 +53,7 @@ function readableOf(offers: readonly Offer[]): ReadonlySet<Offer> {
   return readable
 }
 
-// A definition does not change; the same object says the same, however often somebody asks.
+// Results are cached per definition object, which never changes.
 const remembered = new WeakMap<Definition, readonly ToolNote[]>()
 
 function notesOn(offer: Offer): readonly ToolNote[] {
@@ -67,7 +67,7 @@ function notesOn(offer: Offer): readonly ToolNote[] {
 const TOO_LARGE: ToolNote = {
   code: 'DEFINITION_TOO_LARGE',
   severity: 'high',
-  message: `it is not looked through: it has more than ${MAX_LENGTH >> 10} KiB, or all before it more than ${MAX_TOTAL >> 20} MiB`,
+  message: `it was not inspected: it has more than ${MAX_LENGTH >> 10} KiB, or all definitions more than ${MAX_TOTAL >> 20} MiB`,
 }
 
 function notesIn({ name, definition }: Offer): readonly ToolNote[] {
@@ -78,10 +78,10 @@ function notesIn({ name, definition }: Offer): readonly ToolNote[] {
     ...TEXT_CHECKS.flatMap((check) => texts.flatMap(check)),
     ...(tool === undefined ? [] : [...schemaNotes(definition), ...hintNotes(tool, definition)]),
   ]
-  return notes.slice(0, MOST_NOTES)
+  return notes.slice(0, MAX_NOTES)
 }
 
-// Every text goes through each of these.
+// The checks for every text.
 const TEXT_CHECKS: readonly ((text: Placed) => readonly ToolNote[])[] = [
   hiddenNotes,
   threatNotes,
@@ -90,14 +90,14 @@ const TEXT_CHECKS: readonly ((text: Placed) => readonly ToolNote[])[] = [
 
 function nameNotes(tool: string): readonly ToolNote[] {
   if (isUsable(tool)) return []
-  const message = `the name \`${excerpt(tool)}\` is not of letters, digits, \`_\`, \`-\`, \`.\` and \`/\` alone, at most 128; nobody can call it`
+  const message = `the name \`${excerpt(tool)}\` must have at most 128 letters, digits, \`_\`, \`-\`, \`.\` and \`/\`; it cannot be called`
   return [{ code: 'TOOL_NAME_UNUSABLE', severity: 'medium', message }]
 }
 
-const MOST_HIDDEN = 10_000
+const MAX_HIDDEN = 10_000
 
 function hiddenNotes({ at, text, isName }: Placed): readonly ToolNote[] {
-  const found = hiddenIn(text, MOST_HIDDEN, isName || at === '/name' || at === '/title')
+  const found = hiddenIn(text, MAX_HIDDEN, isName || at === '/name' || at === '/title')
   const [first] = found
   if (!first) return []
   const kinds = [...new Set(found.map(({ what }) => what))].join(', ')
@@ -112,7 +112,7 @@ function hiddenNotes({ at, text, isName }: Placed): readonly ToolNote[] {
   ]
 }
 
-/** What stands around the first hidden character, with everything in it made visible. */
+/** The text around the first hidden character, with all characters visible. */
 function around(text: string, { at, point }: Hidden): string {
   const before = visible(text.slice(Math.max(0, at - 20), at).toWellFormed())
   const after = visible(text.slice(at, at + 40).toWellFormed())
@@ -131,7 +131,7 @@ function schemaNotes({ content }: Definition): readonly ToolNote[] {
   const [problem, ...more] = schema === undefined ? [] : problemsInSchema(schema)
   if (problem === undefined) return []
   const rest = more.length === 0 ? '' : ` (and ${more.length} more)`
-  const message = `it cannot be pinned: its \`inputSchema\` is refused: ${excerpt(problem, 200)}${rest}`
+  const message = `it cannot be pinned: its \`inputSchema\` is not usable: ${excerpt(problem, 200)}${rest}`
   return [{ code: 'SCHEMA_REFUSED', severity: 'medium', message }]
 }
 
@@ -143,6 +143,6 @@ function hintNotes(tool: string, definition: Definition): readonly ToolNote[] {
   const word = inName ?? inText
   if (!word) return []
   const where = inName ? 'name' : 'description'
-  const message = `the server calls it read-only, but its ${where} says \`${excerpt(word.word)}\``
+  const message = `the server marks it as read-only, but its ${where} contains \`${excerpt(word.word)}\``
   return [{ code: 'READ_ONLY_DOUBTFUL', severity: inName ? 'medium' : 'low', message }]
 }

@@ -1,18 +1,17 @@
-// Programs that run other programs, and which of their options say what is run.
+// Programs that run other programs, such as `npx`, and the options that determine what they run.
 
-/** A launcher. */
 export interface Launcher {
-  /** The words after it that are commands of its own, such as `dlx`. */
+  /** Its subcommand, such as `dlx`. */
   readonly verbs: readonly string[]
-  /** Options that stand alone, and do not matter to what is run. */
+  /** Options without a value that do not affect what is run. */
   readonly flags: RegExp
-  /** Options with a value that does not matter to what is run. */
+  /** Options with a value that does not affect what is run. */
   readonly skipped: readonly string[]
-  /** Options whose value says what is run, or where it is fetched from. */
+  /** Options whose value determines what is run, or where it is fetched from. */
   readonly telling: readonly string[]
-  /** Of the telling ones, those after which nothing but arguments of the program comes. */
+  /** The `telling` options after which only arguments of the program follow. */
   readonly last: readonly string[]
-  /** What it runs is a file, unless it is an address. */
+  /** Whether it runs a file, unless the argument is a URL. */
   readonly runsFiles: boolean
 }
 
@@ -86,7 +85,7 @@ const PYTHON: Family = {
   runsFiles: true,
 }
 
-// The longest that fits is meant: `bun run` before `bun`.
+// The longest match counts: `bun run` before `bun`.
 const LAUNCHERS: readonly (readonly [name: string, family: Family])[] = [
   ...words('npx bunx pnpx').map((name) => [name, NPM] as const),
   ...['npm exec', 'npm x', 'pnpm dlx', 'pnpm exec', 'yarn dlx', 'bun x'].map((name) => [name, NPM] as const),
@@ -103,9 +102,9 @@ const LAUNCHERS: readonly (readonly [name: string, family: Family])[] = [
   ...words('python python3 py').map((name) => [name, PYTHON] as const),
 ]
 
-/** The launchers that go by the name of a program, those with the most words of their own first. */
+/** The launchers of a program name, those with the longest subcommand first. */
 export function launchersOf(program: string): readonly Launcher[] {
-  // `python3.12` is a python.
+  // `python3.12` is also Python.
   const name = program.replace(/^(python3?)\.[0-9]{1,2}$/, '$1')
   return LAUNCHERS.filter(([each]) => each.split(' ')[0] === name).map(([each, family]) => ({
     ...family,

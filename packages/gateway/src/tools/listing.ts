@@ -1,4 +1,4 @@
-// What a gateway knows of the tools of its servers: what is offered, what is pinned, and how the two stand to each other.
+// Lists the tools of MCP servers: offered, pinned, and their state.
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { Catalogue } from '@tollgate/kernel/admin'
@@ -8,79 +8,74 @@ import { isAtLeast, type Finding } from './finding.ts'
 import { inspect } from './inspect.ts'
 import { originIn, serverOf, toolOf, type Offer } from './offer.ts'
 
-/** How a tool stands. `new` and `changed` ones are blocked; `gone` is pinned, and its server does not offer it now. */
+/** The states of a tool. `new` and `changed` tools are blocked. A `gone` tool is pinned, but its server does not offer it now. */
 export const STATES = ['pinned', 'new', 'changed', 'gone'] as const
-/** How a tool stands. */
 export type State = (typeof STATES)[number]
 
-/** A tool, or a faculty of a server. */
+/** A tool, or another governed feature of a server. */
 export interface ListedTool {
   readonly tool: string
   readonly kind: 'tool' | 'faculty'
   readonly state: State
-  /** Where the server that offers it comes from; null if none offers it, or that is not known. */
+  /** The origin of its server; null if it is not offered or the origin is unknown. */
   readonly origin: string | null
-  /** Hash of the definition that is offered. */
+  /** Hash of the offered definition. */
   readonly offered: string | null
-  /** Hash of the definition that is pinned. */
+  /** Hash of the pinned definition. */
   readonly pinned: string | null
   readonly findings: readonly Finding[]
 }
 
-/** A server and what it offers. */
 export interface ListedServer {
   readonly server: string
-  /** What was found in what the server says of itself. */
+  /** Findings in the server's own description. */
   readonly findings: readonly Finding[]
   readonly tools: readonly ListedTool[]
-  /** How many there are besides. */
+  /** The number of tools that are not listed. */
   readonly more: number
 }
 
-/** As much of what there is as an answer can hold. */
+/** A listing of limited size. */
 export interface Listing {
   readonly servers: readonly ListedServer[]
-  /** How many tools and faculties there are besides, in all. */
+  /** The total number of tools that are not listed. */
   readonly more: number
 }
 
-/** Of what there is, the part that is wanted. */
 export interface ListingFilter {
   readonly server?: string | undefined
   readonly tool?: string | undefined
   readonly state?: State | undefined
 }
 
-/** A tool with its definitions. */
 export interface ShownTool extends ListedTool {
   readonly offered_definition: JsonObject | null
-  /** Null if nothing is pinned, or what was pinned cannot be read. */
+  /** Null if nothing is pinned or the pinned definition cannot be read. */
   readonly pinned_definition: JsonObject | null
-  /** From what is pinned to what is offered; empty if both are the same, or one of them is not there. */
+  /** The changes from the pinned to the offered definition; empty if they are equal or one is missing. */
   readonly diff: readonly string[]
 }
 
-/** What a listing is made of. */
 export type Known = Pick<Catalogue, 'names' | 'offered' | 'pinned'>
 
-/** Most names in an answer: servers invent as many as they like. */
-export const MOST_LISTED = 2000
-/** Most servers in an answer; each has its share of the names. */
-export const MOST_SERVERS = 200
+/** The maximum number of tools in an answer: servers can invent any number. */
+export const MAX_LISTED = 2000
+/** The maximum number of servers in an answer. Each has an equal share of the tools. */
+export const MAX_SERVERS = 200
 
-/** Every server and tool that is offered or pinned, as far as an answer can hold them. No server takes the room of another. */
+/** Lists the servers and tools that are offered or pinned, within the limits. A server cannot use up the share of another. */
 export function listTools(catalogue: Known, wanted: ListingFilter = {}): Listing {
   const findings = findingsIn(catalogue)
   const all = groupedByServer(catalogue, wanted)
-  const share = Math.floor(MOST_LISTED / Math.max(1, Math.min(all.size, MOST_SERVERS)))
-  const servers = [...all].slice(0, MOST_SERVERS).map(([server, names]) => {
+  const share = Math.floor(MAX_LISTED / Math.max(1, Math.min(all.size, MAX_SERVERS)))
+  const servers = [...all].slice(0, MAX_SERVERS).map(([server, names]) => {
     const listing = names.map((name) => listed(catalogue, name, findings.get(name) ?? []))
     const tools = foremost(listing, share)
     return { server, findings: findings.get(server) ?? [], tools, more: names.length - tools.length }
   })
-  const told = servers.reduce((sum, { tools }) => sum + tools.length, 0)
+  const shownCount = servers.reduce((sum, { tools }) => sum + tools.length, 0)
   const count = [...all.values()].reduce((sum, names) => sum + names.length, 0)
-  return { servers, more: count - told }
+  return { servers, more: count - shownCount }
 }
 
 function groupedByServer(catalogue: Known, wanted: ListingFilter): ReadonlyMap<string, readonly string[]> {
@@ -89,7 +84,7 @@ function groupedByServer(catalogue: Known, wanted: ListingFilter): ReadonlyMap<s
     const server = serverOf(name)
     if (wanted.server !== undefined && wanted.server !== server) continue
     if (wanted.tool !== undefined && wanted.tool !== name) continue
-    if (wanted.state !== undefined && wanted.state !== standing(catalogue, name).state) continue
+    if (wanted.state !== undefined && wanted.state !== statusOf(catalogue, name).state) continue
     const own = all.get(server)
     if (own) own.push(name)
     else all.set(server, [name])
@@ -97,7 +92,7 @@ function groupedByServer(catalogue: Known, wanted: ListingFilter): ReadonlyMap<s
   return all
 }
 
-/** As many as there is room for: what somebody has to look at before what is in order. They stay in their order. */
+/** The first `most` tools in order of urgency: tools that need review come first. Their order is kept. */
 function foremost(tools: readonly ListedTool[], most: number): readonly ListedTool[] {
   if (tools.length <= most) return tools
   const chosen = new Set(tools.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, most))
@@ -114,7 +109,7 @@ function rankOf({ state, kind, findings }: ListedTool): number {
 
 type ByName = ReadonlyMap<string, readonly Finding[]>
 
-// By catalogue, what was last found, and in what: one look at a server asks for each of its tools.
+// The last findings per catalogue, because showing one server asks for each of its tools.
 const lastFound = new WeakMap<Known, { readonly offers: readonly Offer[]; readonly byName: ByName }>()
 
 function findingsIn(catalogue: Known): ByName {
@@ -150,10 +145,10 @@ function listed(catalogue: Known, tool: string, findings: readonly Finding[]): L
   const definition = catalogue.offered(tool)
   const kind = toolOf(tool) === undefined ? 'faculty' : 'tool'
   const origin = (definition && originIn(definition)) ?? null
-  return { tool, kind, origin, ...standing(catalogue, tool), findings }
+  return { tool, kind, origin, ...statusOf(catalogue, tool), findings }
 }
 
-function standing(
+function statusOf(
   catalogue: Known,
   tool: string,
 ): { readonly state: State; readonly offered: string | null; readonly pinned: string | null } {
@@ -169,8 +164,8 @@ function stateOf(offered: string | null, pinned: string | null): State {
 }
 
 /**
- * A tool with all that is known of it; undefined if it is neither offered nor pinned. `pinnedText` is what the ledger keeps as the
- * pinned definition; if it is not that, it is not shown.
+ * One tool with its definitions; undefined if it is neither offered nor pinned. `pinnedText` is the stored text of the pinned
+ * definition; it is ignored if its hash does not match.
  */
 export function showTool(
   catalogue: Known,
@@ -181,7 +176,7 @@ export function showTool(
   const hash = catalogue.pinned(tool)
   if (!offered && hash === undefined) return undefined
   const findings = findingsIn(catalogue)
-  // A faculty is what its server says of itself.
+  // A feature has the findings of its server.
   const about = toolOf(tool) === undefined ? serverOf(tool) : tool
   const pinned = hash === undefined ? undefined : readPinned(pinnedText, hash)
   const elsewhere = elsewhereIn(tool, pinned, offered)

@@ -1,27 +1,26 @@
-// What the values of an argument look like, from a few of them: what a draft can say of an argument whose name says nothing.
+// Classifies the values of an argument by their form, for arguments whose names say nothing.
 
 import { valuesIn } from '@tollgate/kernel/detection'
 
-/** What the values of an argument look like. */
+/** The form of the values of an argument. */
 export type Looks =
-  /** Mail addresses, pages, hosts: where something can go. */
+  /** Mail addresses, URLs and hostnames: possible destinations. */
   | 'address'
-  /** Accounts, numbers of records, keys: one value that can be recognised wherever it turns up. */
+  /** Accounts, record numbers and keys: values that can be recognised anywhere. */
   | 'opaque'
-  /** Days and times. */
+  /** Dates and times. */
   | 'moment'
-  /** Sentences. */
   | 'prose'
   /** Short texts: names of people, places, things. */
   | 'name'
-  /** Nothing that is text. */
+  /** Not text. */
   | 'other'
 
 const LONG = 60
 const MANY_WORDS = 8
 const MOMENT = /^\d{4}-\d{2}-\d{2}(?:[T ][\d:.+Z-]*)?$|^\d{1,2}:\d{2}(?::\d{2})?$/
 
-/** What most of the values look like, and of two the one that asks for more care. */
+/** The most frequent form. In a tie, the one that needs more care. */
 export function mostly(counts: ReadonlyMap<Looks, number>): Looks {
   const most = Math.max(0, ...counts.values())
   return ORDER.find((look) => counts.get(look) === most) ?? 'other'
@@ -29,7 +28,7 @@ export function mostly(counts: ReadonlyMap<Looks, number>): Looks {
 
 const ORDER: readonly Looks[] = ['address', 'opaque', 'name', 'prose', 'moment', 'other']
 
-/** What a value looks like. */
+/** The form of one value. */
 export function lookOf(value: string): Looks {
   const text = value.trim()
   if (text === '') return 'other'
@@ -41,7 +40,7 @@ export function lookOf(value: string): Looks {
 
 const ADDRESSES: ReadonlySet<string> = new Set(['email', 'url', 'host'])
 
-/** The kind of the one recognisable value that makes up most of a text. */
+/** The kind of the recognisable value that makes up most of a text. */
 function kindOf(text: string): string | undefined {
   return valuesIn(text).find(({ start, end }) => 2 * (end - start) > text.length)?.kind
 }

@@ -1,30 +1,29 @@
-// Descriptions that speak of tools of other servers. A tool that says what to do with another one's is how a server takes over
-// what it was not given.
+// Finds descriptions that mention tools of other servers. A malicious server can use this to influence calls of other tools.
 
 import type { Finding } from './finding.ts'
 import { excerpt } from './hidden.ts'
 import { saidIn, serverOf, toolOf, type Offer } from './offer.ts'
 import { textsIn } from './texts.ts'
 
-const LONGEST = 160
+const MAX_NAME_LENGTH = 160
 
-/** What is found of mentions: for each offer, the first tool of another server that its texts name. */
+/** For each offer, the first tool of another server that its texts mention. */
 export function mentionsIn(offers: readonly Offer[]): readonly Finding[] {
   const owners = ownersOf(offers)
   if (new Set([...owners.values()].flatMap((servers) => [...servers])).size < 2) return []
-  const told = new Set<string>()
+  const reported = new Set<string>()
   return offers.flatMap((offer) => {
     const about = toolOf(offer.name) === undefined ? serverOf(offer.name) : offer.name
-    const found = told.has(about) ? undefined : mentionIn(offer, owners)
+    const found = reported.has(about) ? undefined : mentionIn(offer, owners)
     if (!found) return []
-    told.add(about)
+    reported.add(about)
     const { at, tool, server } = found
-    const message = `\`${excerpt(at)}\` speaks of \`${excerpt(tool)}\`, a tool of \`${server}\``
+    const message = `\`${excerpt(at)}\` mentions \`${excerpt(tool)}\`, a tool of \`${server}\``
     return [{ code: 'OTHER_TOOL_NAMED', severity: 'high', tool: about, message }]
   })
 }
 
-/** Which servers offer a tool, by the tool's own name and by its whole one. */
+/** The servers that offer a tool, by its short and by its full name. */
 function ownersOf(offers: readonly Offer[]): ReadonlyMap<string, ReadonlySet<string>> {
   const owners = new Map<string, Set<string>>()
   for (const { name } of offers) {
@@ -51,7 +50,7 @@ function mentionIn({ name, definition }: Offer, owners: ReturnType<typeof owners
     if (isName || at === '/name') continue
     for (const { word, isQuoted } of identifiersIn(text)) {
       const servers = owners.get(word)
-      // A plain word such as "search" is a word, unless somebody points at it.
+      // A plain word such as "search" counts only in quotes.
       if (!servers || servers.has(own) || !(isQuoted || isIdentifier(word))) continue
       return { at, tool: word, server: [...servers][0] ?? '' }
     }
@@ -65,7 +64,7 @@ function isIdentifier(word: string): boolean {
 
 const QUOTES = '`\'"‘’“”<>'
 
-/** The runs of characters that names of tools are made of, and whether they stand in quotes. */
+/** The character sequences that can be tool names, and whether they are quoted. */
 function* identifiersIn(text: string): Generator<{ readonly word: string; readonly isQuoted: boolean }> {
   let start = -1
   for (let at = 0; at <= text.length; at++) {
@@ -74,8 +73,8 @@ function* identifiersIn(text: string): Generator<{ readonly word: string; readon
       if (start === -1) start = at
     } else if (start !== -1) {
       const isQuoted = QUOTES.includes(text.charAt(start - 1) || ' ') && QUOTES.includes(letter || ' ')
-      // The end of a sentence is no part of a name.
-      const word = text.slice(start, Math.min(at, start + LONGEST)).replace(/[./-]{1,3}$/, '')
+      // Punctuation at the end of a sentence is not part of a name.
+      const word = text.slice(start, Math.min(at, start + MAX_NAME_LENGTH)).replace(/[./-]{1,3}$/, '')
       yield { word, isQuoted }
       start = -1
     }

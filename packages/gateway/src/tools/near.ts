@@ -1,19 +1,19 @@
-// The name that somebody meant, when they wrote one that there is not.
+// Suggests the name that was probably meant instead of an unknown one.
 
-const MOST = 500
+const MAX_NAMES = 500
 
-/** The nearest of some names, if one is near enough to be meant. */
+/** The most similar name, if one is similar enough. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
   const given = name.slice(0, 300).toLowerCase()
   const most = given.length > 5 ? 2 : 1
   const measured = names
-    .slice(0, MOST)
+    .slice(0, MAX_NAMES)
     .map((each) => ({ each, apart: distance(given, each.slice(0, 300).toLowerCase(), most) }))
   const best = measured.toSorted((a, b) => a.apart - b.apart)[0]
   return best !== undefined && best.apart <= most ? best.each : undefined
 }
 
-/** How many letters were added, lost, changed or swapped; anything over `most` is as good as infinite. */
+/** The number of inserted, removed, changed or swapped letters; Infinity if the lengths differ by more than `most`. */
 function distance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return Infinity
   let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, i) => i)]

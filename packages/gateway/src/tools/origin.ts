@@ -1,33 +1,33 @@
-// Where the server behind a name comes from, in few words that hold no secret: so that another program which goes by the same name
-// is told from the one that a person approved.
+// Describes the origin of a server in a short text without secrets, so that a different program under the same name is
+// detected.
 
 import { sha256Hex } from '@tollgate/evidence'
 import { launchersOf, type Launcher } from './launchers.ts'
 
-/** How a server is reached, as far as it says who the server is. */
+/** How a server is reached. */
 type Address =
   | {
       readonly transport: 'stdio'
       readonly command: string
       readonly args: readonly string[]
-      /** Where it runs: a file that is named from there is another one elsewhere. */
+      /** The working directory: relative file names depend on it. */
       readonly cwd?: string
     }
   | { readonly transport: 'http'; readonly url: string }
 
-/** Longest origin; what is longer is told by its hash. */
-const LONGEST = 300
+/** The maximum length of an origin. Longer ones are replaced by a hash. */
+const MAX_ORIGIN_LENGTH = 300
 
 /**
  * The origin of a server: `npx @modelcontextprotocol/server-filesystem`, `node /x/server.js`, `https://tracker.example/mcp`.
  *
- * Of a program that runs others it tells what that one runs, without its version. Of anything else, and wherever an option is not
- * known that could say what is run, the name of the program and a hash of the whole command line: arguments may hold secrets.
+ * For a known launcher it states what is run, without the version. For other programs, and for unknown options, it is the
+ * program name and a hash of the whole command line, because arguments may contain secrets.
  */
 export function originOf(address: Address): string {
-  const told = address.transport === 'http' ? ofUrl(address.url) : ofLauncher(address)
-  if (told !== undefined && told.length <= LONGEST) return told
-  return address.transport === 'http' ? hashOf(told ?? address.url) : ofCommand(address)
+  const origin = address.transport === 'http' ? ofUrl(address.url) : ofLauncher(address)
+  if (origin !== undefined && origin.length <= MAX_ORIGIN_LENGTH) return origin
+  return address.transport === 'http' ? hashOf(origin ?? address.url) : ofCommand(address)
 }
 
 function hashOf(text: string): string {
@@ -39,7 +39,7 @@ function ofCommand({ command, args, cwd }: Address & { readonly transport: 'stdi
   return `${quoted(baseName(command).slice(0, 60).toWellFormed())} ${hashOf(JSON.stringify([program, ...args]))}`
 }
 
-/** A program that is named by a path from where it runs. One without a path is found by the system. */
+/** Whether a program is given by a relative path. A name without a path is found by the system. */
 function isRelative(command: string): boolean {
   return /[/\\]/.test(command) && !isAbsolute(command)
 }
@@ -63,20 +63,20 @@ function ofLauncher({ command, args, cwd }: Address & { readonly transport: 'std
   return undefined
 }
 
-/** The words that say what is run; undefined if that cannot be told for certain. */
+/** The words that determine what is run; undefined if that is uncertain. */
 function readWords(
   launcher: Launcher,
   args: readonly string[],
   cwd: string | undefined,
 ): readonly string[] | undefined {
   const verbs = [...launcher.verbs]
-  const told: string[] = []
+  const words: string[] = []
   for (let i = 0; i < args.length; i++) {
     const word = args[i] ?? ''
     const isEnd = word === '--' && verbs.length === 0
     const subject = isEnd ? args[i + 1] : word.startsWith('-') ? undefined : word
     if (subject !== undefined) {
-      if (verbs.length === 0) return withSubject(launcher, told, subject, cwd)
+      if (verbs.length === 0) return withSubject(launcher, words, subject, cwd)
       if (verbs.shift() !== subject) return undefined
       continue
     }
@@ -86,21 +86,21 @@ function readWords(
     if (option.value === undefined) continue
     const value = plain(option.value.startsWith('.') ? resolved(option.value, cwd) : option.value)
     if (value === undefined) return undefined
-    told.push(option.name, value)
-    if (launcher.last.includes(option.name)) return verbs.length === 0 ? told : undefined
+    words.push(option.name, value)
+    if (launcher.last.includes(option.name)) return verbs.length === 0 ? words : undefined
   }
   return undefined
 }
 
 interface Option {
   readonly name: string
-  /** What it says of what is run. */
+  /** Its value, if it affects what is run. */
   readonly value: string | undefined
-  /** Words after it that belong to it. */
+  /** The number of following words that belong to it. */
   readonly taken: number
 }
 
-/** An option that is known; any other could be followed by a value, or say what is run. */
+/** A known option. Undefined for any other, which could take a value or change what is run. */
 function readOption(launcher: Launcher, word: string, next: string | undefined): Option | undefined {
   const at = word.startsWith('--') ? word.indexOf('=') : -1
   const [name, joined] = at === -1 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)]
@@ -117,16 +117,16 @@ const ELSEWHERE = ['--directory', '--cwd', '--prefix', '--dir']
 
 function withSubject(
   { runsFiles }: Launcher,
-  told: readonly string[],
+  options: readonly string[],
   subject: string,
   cwd: string | undefined,
 ): readonly string[] | undefined {
   if (subject === '' || subject === '-') return undefined
   const isFile = runsFiles ? !hasScheme(subject) : isFileName(subject)
-  // An option may have said to run elsewhere.
-  const isHere = !ELSEWHERE.some((option) => told.includes(option))
+  // An option may have changed the working directory.
+  const isHere = !ELSEWHERE.some((option) => options.includes(option))
   const word = isFile ? (isHere ? resolved(subject, cwd) : subject) : plain(subject)
-  return word === undefined ? undefined : [...told, word]
+  return word === undefined ? undefined : [...options, word]
 }
 
 function isFileName(word: string): boolean {
@@ -137,7 +137,7 @@ function hasScheme(word: string): boolean {
   return /^[a-z][a-z0-9+.-]+:/i.test(word)
 }
 
-/** A path from the root, if it is known from where it goes. */
+/** The absolute path, if the working directory is known. */
 function resolved(path: string, cwd: string | undefined): string {
   if (cwd === undefined || isAbsolute(path)) return path
   const parts: string[] = []
@@ -148,16 +148,16 @@ function resolved(path: string, cwd: string | undefined): string {
   return `${cwd.startsWith('/') ? '/' : ''}${parts.join('/')}`
 }
 
-/** What is fetched, without its version and without what could be a password; undefined if that cannot be told apart. */
+/** A package or URL without its version and without possible passwords; undefined if that is uncertain. */
 function plain(spec: string): string | undefined {
   if (spec.includes('://')) return ofUrl(spec)
-  // Only what can be nothing but a version: `a@npm:b` is not `a`.
+  // Removes only what must be a version: `a@npm:b` is not `a`.
   return spec
     .replace(/(?<=.)@[\w.^~<>=*+-]{1,60}$/, '')
     .replace(/(?:[=<>~!]=|[<>])[\w.*+!,<>=~ -]{1,60}$/, '')
 }
 
-/** An address without user, query and fragment; undefined if it is none. */
+/** A URL without user, query and fragment; undefined if it is not a URL. */
 function ofUrl(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined
   const { protocol, host, pathname } = new URL(text)
@@ -165,13 +165,13 @@ function ofUrl(text: string): string | undefined {
   return `${protocol}//${host}${pathname.split('/').map(withoutKey).join('/')}`
 }
 
-/** Some services put the key into the path: a long word of letters and digits is told by its hash. */
+/** Some services put a key into the path: a long word with letters and digits is replaced by its hash. */
 function withoutKey(part: string): string {
   const isKey = /^[\w.~%=-]{20,}$/.test(part) && /[0-9]/.test(part) && /[a-z]/i.test(part)
   return isKey ? hashOf(part) : part
 }
 
-/** A word that could be taken for several is put in quotes. */
+/** Quotes a word with spaces or special characters. */
 function quoted(word: string): string {
   return /^[^\s"'\p{C}]+$/u.test(word) ? word : JSON.stringify(word.toWellFormed())
 }

@@ -1,4 +1,4 @@
-// Tools as calls show them: their names, what the policy took them for, the names of their arguments, and a few harmless values.
+// Collects tools from recorded calls: their names, effect classes, argument names and a few harmless sample values.
 
 import type { EffectClass, Json } from '@tollgate/evidence'
 import { readKeptCall, UNREADABLE } from '@tollgate/kernel'
@@ -12,49 +12,48 @@ import { speaksOfSecrets, stricter, wordsOf } from './effect-words.ts'
 /** A tool that was seen in calls. */
 export interface SeenTool {
   readonly name: string
-  /** The strictest class that it was called under; `admin` where nobody had said what it does. */
+  /** The strictest effect class it was called under; `admin` if it was not declared. */
   readonly effect: EffectClass
   readonly calls: number
-  /** In how many of the calls the arguments were kept. */
+  /** The number of calls whose arguments were kept. */
   readonly kept: number
   readonly arguments: readonly SeenArgument[]
 }
 
-/** An argument that was seen in calls. */
 export interface SeenArgument {
   readonly name: string
-  /** What its values were: `text`, `number`, `true or false`, `list`, `object`, `null`. */
+  /** The types of its values: `text`, `number`, `true or false`, `list`, `object`, `null`. */
   readonly types: readonly string[]
-  /** In how many calls it was there. */
+  /** The number of calls that had it. */
   readonly calls: number
-  /** A few values, as one line each. Nothing that looks like a secret or like somebody's data. */
+  /** A few values, one line each, without secrets and personal data. */
   readonly samples: readonly string[]
-  /** What its values look like. */
+  /** The form of its values. */
   readonly looks: Looks
 }
 
-/** Collects tools from the entries of a ledger. */
+/** Collects tools from ledger entries. */
 export interface SeenTools {
   take(entry: TraceEntry): void
-  /** Takes a call that no policy has judged. */
+  /** Adds a call that no policy has decided. */
   see(tool: string, args: Json): void
-  /** The tools, those that were called most first. */
+  /** The tools, most called first. */
   list(): readonly SeenTool[]
 }
 
-const MOST_TOOLS = 2000
-const MOST_ARGUMENTS = 50
-const MOST_SAMPLES = 3
-// So many values are enough to tell what an argument looks like.
-const MOST_LOOKED_AT = 500
+const MAX_TOOLS = 2000
+const MAX_ARGUMENTS = 50
+const MAX_SAMPLES = 3
+// This many values are enough to classify an argument.
+const MAX_LOOKED_AT = 500
 const MAX_SAMPLE = 40
-// Beyond, a value is no sample but a text, and nobody has looked through all of it.
+// Longer values are no samples, because they are not scanned completely.
 const MAX_READ = 10_000
 
 interface Argument {
   readonly types: Set<string>
   readonly samples: Set<string>
-  /** What its values look like: how often each. */
+  /** The forms of its values, with their counts. */
   readonly looks: Map<Looks, number>
   looked: number
   calls: number
@@ -67,7 +66,6 @@ interface Tool {
   readonly arguments: Map<string, Argument>
 }
 
-/** No call has been seen yet. */
 export function createSeenTools(): SeenTools {
   const tools = new Map<string, Tool>()
   return {
@@ -82,7 +80,7 @@ export function createSeenTools(): SeenTools {
 }
 
 function note(tools: Map<string, Tool>, name: string, effect: EffectClass, args: Json | undefined): void {
-  const tool = tools.get(name) ?? newTool(tools.size < MOST_TOOLS)
+  const tool = tools.get(name) ?? newTool(tools.size < MAX_TOOLS)
   if (!tool) return
   tools.set(name, tool)
   tool.calls++
@@ -92,27 +90,27 @@ function note(tools: Map<string, Tool>, name: string, effect: EffectClass, args:
   for (const [argument, value] of Object.entries(args)) noteArgument(tool.arguments, argument, value)
 }
 
-function newTool(hasRoom: boolean): Tool | undefined {
-  return hasRoom ? { effect: 'read', calls: 0, kept: 0, arguments: new Map() } : undefined
+function newTool(isAllowed: boolean): Tool | undefined {
+  return isAllowed ? { effect: 'read', calls: 0, kept: 0, arguments: new Map() } : undefined
 }
 
 function noteArgument(known: Map<string, Argument>, name: string, value: Json): void {
   const fresh: Argument = { types: new Set(), samples: new Set(), looks: new Map(), looked: 0, calls: 0 }
-  const argument = known.get(name) ?? (known.size < MOST_ARGUMENTS ? fresh : undefined)
+  const argument = known.get(name) ?? (known.size < MAX_ARGUMENTS ? fresh : undefined)
   if (!argument) return
   known.set(name, argument)
   argument.calls++
   argument.types.add(typeOf(value))
   for (const text of textsIn(value)) {
-    if (argument.looked++ >= MOST_LOOKED_AT) break
+    if (argument.looked++ >= MAX_LOOKED_AT) break
     const look = lookOf(text)
     argument.looks.set(look, (argument.looks.get(look) ?? 0) + 1)
   }
-  if (argument.samples.size >= MOST_SAMPLES || !isHarmless(name, value)) return
+  if (argument.samples.size >= MAX_SAMPLES || !isHarmless(name, value)) return
   argument.samples.add(excerpt(JSON.stringify(value), MAX_SAMPLE))
 }
 
-/** The texts of a value that is a text or a list of them. */
+/** The texts of a value that is a text or a list. */
 function textsIn(value: Json): readonly string[] {
   if (typeof value === 'string') return [value]
   return isList(value) ? value.filter((item) => typeof item === 'string') : []
@@ -125,7 +123,7 @@ function typeOf(value: Json): string {
   return typeof value === 'string' ? 'text' : 'number'
 }
 
-/** Whether a value may stand in a file: no secret, nothing personal, and nobody's address or account. */
+/** Whether a value may appear in a policy file: no secret, no personal data, no address or account. */
 function isHarmless(name: string, value: Json): boolean {
   if (speaksOfSecrets(name, '') || JSON.stringify(value).length > MAX_READ) return false
   if (holdsSecret({ [name]: value })) return false
@@ -135,7 +133,7 @@ function isHarmless(name: string, value: Json): boolean {
   )
 }
 
-/** Whether anything in a value looks like a secret: by itself, by the names it stands under, or in a URL. */
+/** Whether a value contains something like a secret: in its text, under the name of a member, or in a URL. */
 export function holdsSecret(value: Json): boolean {
   const texts: string[] = []
   if (!collect(value, '', false, texts)) return true
@@ -147,7 +145,7 @@ export function holdsSecret(value: Json): boolean {
   )
 }
 
-// A user in a URL or for a command, and what stands in a header.
+// A user in a URL or on a command line, and authorization headers.
 const GIVEN_AWAY: readonly RegExp[] = [
   /[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/?#@]{0,512}@/i,
   /(?:^|\s)(?:-u|--user)[ =]?[^\s:]{1,128}:\S/,
@@ -155,13 +153,13 @@ const GIVEN_AWAY: readonly RegExp[] = [
   /\bbearer\s{1,3}[A-Za-z0-9._~+/=-]{20}/i,
 ]
 
-/** Notes each text with the name it stands under, which may be what makes it a secret; false if a name alone says so. */
+/** Collects each text with the name of its member, which can mark it as a secret. Returns false if a name alone does. */
 function collect(value: Json, name: string, isSecret: boolean, texts: string[]): boolean {
   if (typeof value === 'string') {
     texts.push(name === '' ? value : `${name}: ${JSON.stringify(value)}`)
     return value === '' || !isSecret
   }
-  // How many tokens there are is no token.
+  // A number of tokens is not a secret.
   if (typeof value === 'number') return !isSecret || /token/i.test(name)
   if (value === null || typeof value === 'boolean') return true
   if (isList(value)) return value.every((item) => collect(item, name, isSecret, texts))
@@ -172,7 +170,7 @@ function collect(value: Json, name: string, isSecret: boolean, texts: string[]):
   })
 }
 
-/** The name in an object that is a name and its value, as headers and variables often are. */
+/** The name in an object of the form name and value, such as a header. */
 function titleOf(value: Json): string | undefined {
   if (!isObject(value)) return undefined
   return [value['name'], value['key'], value['header']].find((title) => typeof title === 'string')
@@ -202,7 +200,7 @@ function namesSecret(name: string): boolean {
   )
 }
 
-// Of the values that can be recognised, only these are nobody's.
+// Of the recognisable values, only these are public.
 const PUBLIC: ReadonlySet<string> = new Set(['url', 'host'])
 
 function seenTool([name, { effect, calls, kept, arguments: known }]: [string, Tool]): SeenTool {

@@ -1,18 +1,17 @@
-// All the texts of a definition, names of members too, each with its place.
+// Yields all texts of a definition, including member names, with their positions.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { isList, isObject } from './offer.ts'
 
-/** A text in a definition. */
 export interface Placed {
-  /** A JSON pointer into what the server said. */
+  /** A JSON pointer into the server's part of the definition. */
   readonly at: string
   readonly text: string
-  /** It is the name of a member, and not the value of one. */
+  /** Whether it is the name of a member, not a value. */
   readonly isName: boolean
 }
 
-/** Every text, the names of members before their values. */
+/** All texts. Member names come before their values. */
 export function* textsIn(value: Json, at = ''): Generator<Placed> {
   if (typeof value === 'string') yield { at, text: value, isName: false }
   else if (isList(value)) {

@@ -1,5 +1,4 @@
-// What the kernel's scanner finds in the texts of a definition: orders to the model, attacks, secrets, disguises. A model reads
-// definitions as it reads answers, so they are scanned the same way.
+// Scans the texts of a definition with the kernel's threat scanner, because models read definitions as they read results.
 
 import { scanText, THREAT_CODES, type ThreatClass, type ThreatFinding } from '@tollgate/kernel/detection'
 import type { Finding, FindingCode } from './finding.ts'
@@ -15,8 +14,8 @@ const CODES: Readonly<Record<ThreatClass, FindingCode>> = {
   obfuscation: 'THREAT_OBFUSCATION',
 }
 
-// Told as HIDDEN_CHARACTERS already, with the characters themselves.
-const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
+// Already reported as HIDDEN_CHARACTERS, with the characters.
+const REPORTED_ELSEWHERE: ReadonlySet<string> = new Set([
   'TAG_CHARACTERS',
   'SELECTOR_STREAM',
   'ZERO_WIDTH',
@@ -24,12 +23,12 @@ const TOLD_ELSEWHERE: ReadonlySet<string> = new Set([
   'TERMINAL_ESCAPE',
 ])
 
-/** What is found in a text, each kind once; hints are left out. */
+/** The findings in a text, each code once, without low severities. */
 export function threatNotes({ at, text }: Placed): readonly Omit<Finding, 'tool'>[] {
   const seen = new Set<string>()
   return scanText(text).flatMap((found) => {
     const { class: kind, code, severity } = found
-    if (severity === 'low' || TOLD_ELSEWHERE.has(code) || seen.has(code)) return []
+    if (severity === 'low' || REPORTED_ELSEWHERE.has(code) || seen.has(code)) return []
     seen.add(code)
     return [{ code: CODES[kind], severity, message: `\`${excerpt(at)}\`: ${sentence(found, text)}` }]
   })
@@ -38,6 +37,6 @@ export function threatNotes({ at, text }: Placed): readonly Omit<Finding, 'tool'
 function sentence({ class: kind, code, start, end }: ThreatFinding, text: string): string {
   const about = THREAT_CODES[code]?.about.replace(/\.$/, '') ?? 'Something is wrong with it'
   const words = `${about.charAt(0).toLowerCase()}${about.slice(1)} (${kind}, ${code})`
-  // A secret is not repeated, wherever it was found.
+  // A secret is never repeated.
   return kind === 'secret' ? words : `${words}: \`${excerpt(text.slice(start, end))}\``
 }

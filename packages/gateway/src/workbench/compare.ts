@@ -82,7 +82,7 @@ export interface Comparison {
   groups(accepted: ReadonlySet<string>): readonly ChangeGroup[]
 }
 
-const MOST_EXAMPLES = 3
+const MAX_EXAMPLES = 3
 
 interface OpenGroup {
   readonly pair: Pair
@@ -115,7 +115,7 @@ export function createComparison(): Comparison {
       group[pair.source]++
       const examples = pair.source === 'cases' ? group.caseExamples : group.recordedExamples
       if (pair.source === 'generated') keepShortest(group.generatedExamples, pair.example())
-      else if (examples.length < MOST_EXAMPLES) examples.push(pair.example())
+      else if (examples.length < MAX_EXAMPLES) examples.push(pair.example())
     },
     groups: (accepted) => [...open.values()].map((each) => closed(each, accepted)).sort(compareGroups),
   }
@@ -125,7 +125,7 @@ export function createComparison(): Comparison {
 function keepShortest(examples: Example[], example: Example): void {
   examples.push(example)
   examples.sort((a, b) => JSON.stringify(a).length - JSON.stringify(b).length)
-  examples.splice(MOST_EXAMPLES)
+  examples.splice(MAX_EXAMPLES)
 }
 
 const NEW_COUNTS = { recorded: 0, cases: 0, generated: 0 }
@@ -176,7 +176,7 @@ function closed({ pair, needs, ...counts }: OpenGroup, accepted: ReadonlySet<str
     cases,
     generated,
     // What has happened tells more than what could.
-    examples: [...recordedExamples, ...caseExamples, ...generatedExamples].slice(0, MOST_EXAMPLES),
+    examples: [...recordedExamples, ...caseExamples, ...generatedExamples].slice(0, MAX_EXAMPLES),
   }
 }
 

@@ -149,8 +149,8 @@ function exampleOf(receipt: string, at: string, intent: Intent, values: boolean)
   return { receipt, at, principal, tool, arguments: namesIn(args), ...(values && { args }) }
 }
 
-const MOST_NAMES = 20
+const MAX_NAMES = 20
 
 function namesIn(args: Json): readonly string[] {
-  return isObject(args) ? Object.keys(args).slice(0, MOST_NAMES) : []
+  return isObject(args) ? Object.keys(args).slice(0, MAX_NAMES) : []
 }

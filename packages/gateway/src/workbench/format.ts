@@ -39,7 +39,7 @@ type Formatted =
 /** Longest line in which a list or mapping may stand in braces. */
 const WIDTH = 110
 /** A collection that is too wide is opened, then those in it, to the deepest nesting that a policy may have. */
-const MOST_ROUNDS = 70
+const MAX_ROUNDS = 70
 
 /**
  * The text of a policy in the one layout; the mistakes of a text that is no policy. The layout of a layout is itself.
@@ -51,7 +51,7 @@ export function formatPolicy(text: string): Formatted {
   if (!before.ok) return before
   // How wide something is shows only when all else is as it will be.
   let now = laidOut(text, Infinity)
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const next = laidOut(now, WIDTH)
     if (next === now) {
       demandSame(text, before.policy, now)

@@ -42,7 +42,7 @@ interface Suspect extends Untried {
   isShown(shown: ShownParts): boolean
 }
 
-const MOST_TOOLS = 100_000
+const MAX_TOOLS = 100_000
 
 /** Watches for all that differs between two policies. */
 export function createWitness(a: Policy, b: Policy): Witness {
@@ -67,7 +67,7 @@ export function createWitness(a: Policy, b: Policy): Witness {
       const isOfRules = [from.rule, to.rule].some((id) => id !== undefined && changed.has(id))
       if (isOfRules) return
       if (from.rung === 'policy' && to.rung === 'policy') shown.rungs.add('policy')
-      if (shown.tools.size < MOST_TOOLS) shown.tools.add(tool)
+      if (shown.tools.size < MAX_TOOLS) shown.tools.add(tool)
     },
     untried: () => namedOnce(suspects.filter((suspect) => !suspect.isShown(shown))),
   }
@@ -117,7 +117,7 @@ function ruleSuspect(id: string, why: string): Suspect {
 }
 
 // Each pair is looked at; beyond so many, whatever has moved is named.
-const MOST_PAIRS = 4_000_000
+const MAX_PAIRS = 4_000_000
 
 /** Rules that allow, and now come before one that may say otherwise. */
 function moveSuspects(a: Policy, b: Policy): readonly Suspect[] {
@@ -125,7 +125,7 @@ function moveSuspects(a: Policy, b: Policy): readonly Suspect[] {
   const shared = b.rules.filter(({ id }) => place.has(id))
   const at = ({ id }: Rule): number => place.get(id) ?? 0
   if (shared.every((rule, i) => i === 0 || at(shared[i - 1] ?? rule) < at(rule))) return []
-  const isTooMany = shared.length ** 2 > MOST_PAIRS
+  const isTooMany = shared.length ** 2 > MAX_PAIRS
   return shared.flatMap((rule, i) => {
     if (rule.action !== 'allow') return []
     const behind = isTooMany

@@ -76,7 +76,7 @@ describe('a delegation', () => {
     const { status, json } = await rig.ask('agent', 'POST', '/v1/delegations', { envelope: await make() })
     expect([status, json.code]).toEqual([409, 'delegation-refused'])
     expect(json.detail).toMatch(why)
-    expect(json.remedy).toMatch(/Sign another/)
+    expect(json.remedy).toMatch(/Sign a new delegation/)
     expect(rig.receipts().length).toBe(before)
   })
 

@@ -384,7 +384,7 @@ describe('sessions', () => {
       body decisions 3
       auditor GET /v1/sessions/s1
       status 400
-      has Say whose session it is
+      has Name the principal of the session
       agent GET /v1/sessions/nonsense
       status 404
       agent GET /v1/sessions/s1%0Ax

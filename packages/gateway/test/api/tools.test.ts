@@ -3,7 +3,7 @@
 import type { JsonObject } from '@tollgate/evidence'
 import { definitionOf, type Definition } from '@tollgate/kernel/admin'
 import { describe, expect, test } from 'vitest'
-import { MOST_LISTED, MOST_SERVERS, type Listing } from '../../src/tools/listing.ts'
+import { MAX_LISTED, MAX_SERVERS, type Listing } from '../../src/tools/listing.ts'
 import { createApiRig, script, type ApiRig } from './rig.ts'
 
 const SCHEMA = { type: 'object', properties: { path: { type: 'string' } } }
@@ -91,7 +91,7 @@ describe('tools', () => {
       operator POST /v1/tools/pin {"tool":"fs/read_file","hash":"$server"}
       status 409
       body code "pin-refused"
-      has not the one you looked at
+      has not the one you reviewed
       operator POST /v1/tools/pin {"tool":"fs/nothing","hash":"$read"}
       status 404
       operator POST /v1/tools/pin {"tool":"fs/read_file"}
@@ -156,7 +156,7 @@ describe('tools', () => {
        auditor GET /v1/tools
        body servers.0.findings.0.code "SERVER_ELSEWHERE"
        body servers.0.tools.0.origin "npx @evil/fs"
-       has approved was \`npx @a/fs\`, and this is \`npx @evil/fs\``,
+       has approved was \`npx @a/fs\`, now it is \`npx @evil/fs\``,
     )
   })
 
@@ -226,10 +226,10 @@ describe('many thousands of names', () => {
     offer(rig, 'small', 3)
     const { servers, more } = await list(rig)
     expect(servers.map((each) => [each.server, each.tools.length, each.more])).toEqual([
-      ['flood', MOST_LISTED / 2, 20_000 - MOST_LISTED / 2],
+      ['flood', MAX_LISTED / 2, 20_000 - MAX_LISTED / 2],
       ['small', 3, 0],
     ])
-    expect(more).toBe(20_000 - MOST_LISTED / 2)
+    expect(more).toBe(20_000 - MAX_LISTED / 2)
   })
 
   test('leave what was approved and has changed in sight', async () => {
@@ -254,7 +254,7 @@ describe('many thousands of names', () => {
     expect(one.servers.map((each) => each.tools.map(({ tool: name }) => name))).toEqual([['flood/t4999']])
     expect(one.more).toBe(0)
     const flood = await list(rig, '?server=flood')
-    expect(flood.servers.map((each) => each.tools.length)).toEqual([MOST_LISTED])
+    expect(flood.servers.map((each) => each.tools.length)).toEqual([MAX_LISTED])
     expect(await list(rig, '?state=pinned')).toEqual({ servers: [], more: 0 })
     expect(await list(rig, '?server=none')).toEqual({ servers: [], more: 0 })
     await script(rig, `auditor GET /v1/tools?state=odd\nstatus 400`)
@@ -264,8 +264,8 @@ describe('many thousands of names', () => {
     const rig = await createApiRig()
     for (let i = 0; i < 1000; i++) offer(rig, `s${i}`, 12)
     const { servers, more } = await list(rig)
-    expect(servers).toHaveLength(MOST_SERVERS)
+    expect(servers).toHaveLength(MAX_SERVERS)
     expect(servers.reduce((sum, { tools }) => sum + tools.length, 0) + more).toBe(12_000)
-    expect(servers.reduce((sum, { tools }) => sum + tools.length, 0)).toBeLessThanOrEqual(MOST_LISTED)
+    expect(servers.reduce((sum, { tools }) => sum + tools.length, 0)).toBeLessThanOrEqual(MAX_LISTED)
   })
 })

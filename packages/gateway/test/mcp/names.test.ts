@@ -4,7 +4,7 @@ import { definitionOf } from '@tollgate/kernel/admin'
 import { describe, expect, test } from 'vitest'
 import type { Connection } from '../../src/cli/program/connect.ts'
 import { find, listingOf, type NamedTools } from '../../src/cli/mcp/names.ts'
-import { MOST_LISTED, MOST_SERVERS } from '../../src/tools/listing.ts'
+import { MAX_LISTED, MAX_SERVERS } from '../../src/tools/listing.ts'
 import { createApiRig, type ApiRig } from '../api/rig.ts'
 
 function offer(rig: ApiRig, server: string, count: number): void {
@@ -55,13 +55,13 @@ describe('a name', () => {
     offer(rig, 'flood', 6000)
     offer(rig, 'small', 3)
     const { server, tools } = await check(rig, 'flood')
-    expect(tools).toHaveLength(MOST_LISTED)
-    expect(server.more).toBe(6000 - MOST_LISTED)
+    expect(tools).toHaveLength(MAX_LISTED)
+    expect(server.more).toBe(6000 - MAX_LISTED)
   })
 
   test('of a server beyond the list is found', async () => {
     const rig = await createApiRig()
-    for (let i = 0; i <= MOST_SERVERS; i++) offer(rig, `s${i}`, 1)
+    for (let i = 0; i <= MAX_SERVERS; i++) offer(rig, `s${i}`, 1)
     offer(rig, 'z', 2)
     const { server, isServer } = await check(rig, 'z')
     expect([server.server, server.tools.length, isServer]).toEqual(['z', 2, true])

@@ -137,7 +137,9 @@ describe('the socket of the operators', () => {
     const api = await createApiRig()
     const served = await serve(api.options, { host: '127.0.0.1', port: 0, operators: data })
     ends.push(() => served.close())
-    expect(api.log.map(({ message }) => message)).toContain('operators have no local socket')
+    expect(api.log.map(({ message }) => message)).toContain(
+      'the local socket for operators could not be opened',
+    )
     expect((await fetch(`${served.url}/healthz`)).status).toBe(200)
   })
 })

@@ -179,7 +179,9 @@ test('a fault while answering cuts the connection, and the gateway goes on', asy
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   for (let i = 0; i < 2; i++) await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow()
-  expect(lines).toEqual(Array.from({ length: 2 }, () => ['an answer broke off', '{"fault":"Error"}']).flat())
+  expect(lines).toEqual(
+    Array.from({ length: 2 }, () => ['an answer was interrupted', '{"fault":"Error"}']).flat(),
+  )
   server.close()
 })
 

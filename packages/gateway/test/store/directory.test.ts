@@ -1,4 +1,4 @@
-// Directories that cannot be made or written to. The commands need the build.
+// Directories that cannot be created or written to. The commands need the build.
 
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
@@ -41,7 +41,7 @@ describe('making a directory', () => {
     for (const path of [join(folder, 'file'), join(folder, 'file/below')]) {
       const fault = faultOf(() => makeDirectory(path))
       expect(fault.code).toBe('STORE_FAILED')
-      expect(fault.message).toContain(`\`${path}\` cannot be made or written to`)
+      expect(fault.message).toContain(`\`${path}\` cannot be created or written to`)
       expect(fault.hints.join('\n')).toMatch(/ls -ld.*\n.*--data/)
     }
   })
@@ -107,7 +107,7 @@ describe.skipIf(NO_PROC !== undefined)('a directory where none can be made', () 
     const { code, said } = await run(args)
     expect(code).toBe(1)
     expect(said).toContain(
-      `the directory \`${DATA}\` cannot be made or written to at \`/proc/tollgate-data\``,
+      `the directory \`${DATA}\` cannot be created or written to at \`/proc/tollgate-data\``,
     )
     expect(said).toContain('--data DIR')
   })

@@ -83,13 +83,13 @@ describe('a key file', () => {
   it('is refused if it holds another key than its name says', async () => {
     const { file } = await createKey(data, 'writer')
     renameSync(file, join(data, 'keys', 'writer-00000000.pem'))
-    expect(await refusal(open())).toContain('holds another key than its name says')
+    expect(await refusal(open())).toContain('contains a different key than its name says')
   })
 
   it('is refused if it has another name', async () => {
     const { file } = await createKey(data, 'writer')
     renameSync(file, join(data, 'keys', 'old.pem'))
-    expect(await refusal(open())).toContain('has not the name of a key file')
+    expect(await refusal(open())).toContain('does not have the name of a key file')
   })
 
   it('is refused if it is cut or empty', async () => {
@@ -105,7 +105,7 @@ describe('a key file', () => {
     const { file } = await createKey(data, 'writer')
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }))
-    expect(await refusal(open())).toContain('of another kind than Ed25519')
+    expect(await refusal(open())).toContain('does not contain an Ed25519 key')
   })
 
   it('is never overwritten', async () => {
@@ -124,7 +124,7 @@ describe('a key file', () => {
   })
 
   it('must be there', async () => {
-    expect(await refusal(open(), 'DATA_MISSING')).toContain('put back the key files from your backup')
+    expect(await refusal(open(), 'DATA_MISSING')).toContain('restore the key files from your backup')
     mkdirSync(join(data, 'keys'))
     await refusal(open(), 'DATA_MISSING')
   })

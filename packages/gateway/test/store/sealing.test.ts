@@ -221,9 +221,9 @@ describe('the key', () => {
   })
 
   it.each<[string, (file: string, data: string) => unknown, RegExp]>([
-    ['is missing', (file) => rmSync(file), /^the key of the kept calls is missing: /],
+    ['is missing', (file) => rmSync(file), /^the key that encrypts kept calls is missing: /],
     ['is open to others', (file) => chmodSync(file, 0o640), /is open to other users \(mode 0640\)$/],
-    ['is no key', (file) => writeFileSync(file, 'hello'), /does not hold the key/],
+    ['is no key', (file) => writeFileSync(file, 'hello'), /does not contain a key/],
     ['is a directory', (file) => [rmSync, mkdirSync].forEach((deed) => deed(file)), /is not a file$/],
     [
       'is in the data directory, by a detour',
@@ -280,7 +280,7 @@ describe('the key', () => {
     await (await open()).close()
     const warnings = said.filter(([level]) => level === 'warn')
     expect(warnings).toMatchObject([
-      ['warn', expect.stringMatching(/is another one than before/), { file: site.config.keep.keyFile }],
+      ['warn', expect.stringMatching(/kept calls has changed/), { file: site.config.keep.keyFile }],
     ])
     // Once: from then on it is the key.
     await (await open()).close()

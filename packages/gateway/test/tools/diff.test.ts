@@ -5,7 +5,7 @@ import { definitionOf, type Definition } from '@tollgate/kernel/admin'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createNumbering } from '../../src/tools/alike.ts'
-import { diffOf, MOST_LINES } from '../../src/tools/diff.ts'
+import { diffOf, MAX_LINES } from '../../src/tools/diff.ts'
 import { hiddenIn } from '../../src/tools/hidden.ts'
 
 function tool(said: JsonObject): Definition {
@@ -110,14 +110,14 @@ describe('a change', () => {
     const many = (mark: string): JsonObject =>
       Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`m${i}`, `${mark}${i}`]))
     const lines = check(many('a'), many('b'))
-    expect(lines).toHaveLength(MOST_LINES)
-    expect(lines.at(-1)).toMatch(/more than can be shown/)
+    expect(lines).toHaveLength(MAX_LINES)
+    expect(lines.at(-1)).toMatch(/more changes than can be shown/)
   })
 
   test('of a text as long as a message is told, cut', () => {
     const [before, after] = ['a b '.repeat(400_000), 'b c '.repeat(400_000)]
     const lines = check({ description: before }, { description: after })
-    expect(lines).toHaveLength(MOST_LINES)
+    expect(lines).toHaveLength(MAX_LINES)
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(2500)
   })
 })
@@ -172,7 +172,7 @@ describe('a definition that means harm', () => {
       x: Array.from({ length: 20_000 }, (_, i) => [`${mark}${i}`]),
     })
     const { lines, looks } = looksAt(many('a'), many('b'))
-    expect(lines).toHaveLength(MOST_LINES)
+    expect(lines).toHaveLength(MAX_LINES)
     expect(looks).toBeLessThan(600_000)
   })
 
@@ -182,7 +182,7 @@ describe('a definition that means harm', () => {
       [name]: Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`m${i}`, mark])),
     })
     const lines = check(below('a'), below('b'))
-    expect(lines).toHaveLength(MOST_LINES)
+    expect(lines).toHaveLength(MAX_LINES)
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(500)
   })
 })
@@ -216,7 +216,7 @@ test('whatever changed, something is told, and nothing in it is hidden', () => {
       const [before, after] = [tool(plain(a)), tool(plain(b))]
       const lines = diffOf(before, after)
       expect(lines.length > 0).toBe(before.hash !== after.hash)
-      expect(lines.length).toBeLessThanOrEqual(MOST_LINES)
+      expect(lines.length).toBeLessThanOrEqual(MAX_LINES)
       expect(hiddenIn(lines.join(''), 1, true)).toEqual([])
     }),
   )

@@ -122,8 +122,8 @@ describe('a draft', () => {
       tool('x/frobnicate', { description: 'a\nb: [\u202e', annotations: { openWorldHint: true } }),
     ])
     expect(text).toContain('  # “a\\nb: [\\u{202e}”')
-    expect(text).toContain('review: it may reach the network')
-    expect(text).toContain('review: the strictest class')
+    expect(text).toContain('review: it may use the network')
+    expect(text).toContain('review: strictest class')
   })
 
   test('of nothing is a policy that allows nothing', () => {
@@ -140,15 +140,15 @@ describe('a draft', () => {
     expect(
       Object.keys(effects(parsed(text))).filter((name) => name.includes('/') && !name.includes(':')),
     ).toEqual(['x/get'])
-    for (const name of ['x/*', '*/a']) expect(text).toContain(`left out, for its name: ${name}`)
+    for (const name of ['x/*', '*/a']) expect(text).toContain(`left out because of its name: ${name}`)
   })
 
   test('tells a few of the names that it leaves out, and how many more', () => {
     const text = draftPolicy([tool('x/get'), ...Array.from({ length: 500 }, (_, i) => tool(`x/a ${i}`))])
     expect(effects(parsed(text))).toHaveProperty('x/get')
-    expect(text).toContain('# left out, for its name: x/a 19\n')
+    expect(text).toContain('# left out because of its name: x/a 19\n')
     expect(text).not.toContain('x/a 20')
-    expect(text).toContain('# left out, for their names: 480 more tools')
+    expect(text).toContain('# left out because of their names: 480 more tools')
   })
 
   test('can be read, whichever character a description has', () => {
@@ -258,8 +258,8 @@ describe('tools that were seen in calls', () => {
       ['observed.reading', 'allow', 3],
       ['observed.acting', 'require', 3],
     ])
-    expect(text).toContain('#   read: the policy said so when it was called')
-    expect(text).toContain('#   review: the strictest class stands here until you say what it does')
+    expect(text).toContain('#   read: the effect class in the policy when it was called')
+    expect(text).toContain('#   review: strictest class by default; set the effect class of this tool')
     expect(text).toContain('#     name: text, such as "a"')
   })
 
@@ -283,7 +283,7 @@ describe('tools that were seen in calls', () => {
   test('are left out where their name could mean something else', () => {
     const text = draftPolicy([], 'draft', seenIn(decided('x/*', {}), decided('ünï', {}), decided('ok', {})))
     expect(effects(parsed(text))).toEqual({ ok: 'admin' })
-    expect(text).toContain('left out, for their names: 2 tools')
+    expect(text).toContain('left out because of their names: 2 tools')
     expect(parsed(draftPolicy([], 'draft', seenIn(decided('x/*', {})))).tools).toEqual([])
   })
 
@@ -320,7 +320,7 @@ describe('tools that were seen in calls', () => {
     for (const offered of [[], offers]) {
       const text = draftPolicy(offered, 'draft', seen)
       expect(parsePolicy(text).ok).toBe(true)
-      expect(text).toMatch(/# left out: [0-9]+ more tools that were seen in calls/)
+      expect(text).toMatch(/# left out: [0-9]+ more tools seen in calls/)
     }
   })
 })
@@ -433,7 +433,7 @@ describe('a draft for agents that nobody sits beside', () => {
     } as const
     const text = unattended(calledWith(...Object.keys(names).map((name) => [name, {}] as const)))
     expect(effects(parsed(text))).toEqual(names)
-    expect(text).toContain('nothing says what it does')
+    expect(text).toContain('its name does not say what it does')
   })
 
   test('believes what a policy has said before', () => {

@@ -1,22 +1,22 @@
-// Anchors say which entry is the newest word on something. They are not signed, so what they say is held against the entries:
-// of the kinds that are few, at every start; of all, by `fsck`.
+// Checks anchors. An anchor points to the newest entry about a name. Anchors are not signed, so they are compared with the
+// entries: those of rare kinds at every start, all of them by `fsck`.
 
 import { memoryOf, sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Database } from './database.ts'
 import { bytes } from './tree.ts'
 
-/** An anchor that does not say what the entries say. */
+/** An anchor that does not match the entries. */
 interface AnchorProblem {
   readonly name: string
   readonly message: string
 }
 
-// An entry of these kinds is the only sort of word on its name: the newest one counts.
+// Kinds whose newest entry is the anchor of its name.
 const ALONE = ['genesis', 'freeze', 'policy', 'pin', 'token', 'delegation'] as const
-// These may be followed by a decision on the same name.
+// Kinds after which a decision can become the anchor of the same name.
 const FOLLOWED = ['approval', 'session'] as const
 
-/** The name that an entry is the newest word on, as far as its kind alone says so. */
+/** The name that an entry anchors according to its kind. */
 function anchorOf(receipt: JsonObject): string | undefined {
   const of = (...fields: readonly string[]): string =>
     fields.map((field) => textIn(receipt[field])).join('\n')
@@ -36,7 +36,7 @@ function anchorOf(receipt: JsonObject): string | undefined {
   return names[textIn(receipt['kind'])]?.()
 }
 
-/** The session that the records of one go by. */
+/** The session id that is used in record names. */
 function memoryIn({ principal }: JsonObject, session: Json | undefined): string {
   return memoryOf(textIn(principal), textIn(session))
 }
@@ -45,20 +45,20 @@ function textIn(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Takes note of every entry, and then says which anchors are not what the entries make them. */
+/** Collects all entries, then reports the anchors that do not match them. */
 interface AnchorCheck {
   take(receipt: JsonObject, id: string, index: number): void
   problems(db: Database): readonly AnchorProblem[]
 }
 
 /**
- * Begins before the first entry. What is the newest word on a principal or a tenant cannot be told from receipts; `fsck` looks at
- * its state.
+ * Starts a check before the first entry. Receipts do not tell the newest entry about a principal or tenant; `fsck` checks
+ * their state instead.
  */
 export function createAnchorCheck(): AnchorCheck {
   const words = new Map<string, number>()
   const answers = new Map<string, string>()
-  // Of allowed calls that have not ended: whose they are.
+  // The callers of allowed calls that are still open.
   const callers = new Map<string, SessionOwner>()
   const note = (receipt: JsonObject, { owner, session }: SessionOwner, index: number): void => {
     if (receipt['trust'] !== undefined) words.set(`trust\n${owner}`, index)
@@ -77,7 +77,7 @@ export function createAnchorCheck(): AnchorCheck {
     const decision = textIn(receipt['decision'])
     const caller = callers.get(decision)
     if (caller) note(receipt, caller, index)
-    // After this one a late effect may still come.
+    // A late effect can still follow an UNKNOWN one.
     if (receipt['status'] !== 'UNKNOWN') callers.delete(decision)
   }
   return {
@@ -96,7 +96,7 @@ export function createAnchorCheck(): AnchorCheck {
   }
 }
 
-/** Whose call: tenant and principal as names of records have them, and the session. */
+/** Tenant and principal as used in record names, and the session. */
 interface SessionOwner {
   readonly owner: string
   readonly session: string
@@ -109,7 +109,7 @@ function callerOf(receipt: JsonObject): SessionOwner {
   return { owner: `${textIn(tenant)}\n${textIn(principal)}`, session: memoryIn(receipt, id) }
 }
 
-/** Holds the anchors of the kinds that are few against their entries. */
+/** Compares the anchors of rare kinds with their entries. */
 export function problemsWithAnchors(db: Database): readonly AnchorProblem[] {
   const newest = newestWords(db)
   return [...misled(db, newest), ...invented(db, newest), ...usedAnswers(db)]
@@ -146,24 +146,24 @@ function* misled(db: Database, words: ReadonlyMap<string, Word>): Generator<Anch
     if (!right)
       yield {
         name,
-        message: `entry ${index} is the newest word on \`${shown(name)}\`, and the file says otherwise`,
+        message: `entry ${index} is the newest entry about \`${shown(name)}\`, but the anchor in the file points elsewhere`,
       }
   }
 }
 
-/** Anchors of such names that no entry speaks of. */
+/** Anchors of these names without an entry. */
 function* invented(db: Database, words: ReadonlyMap<string, Word>): Generator<AnchorProblem> {
   const named = db.prepare('SELECT name FROM anchors WHERE name >= ? AND name < ?')
   for (const prefix of ['freeze', 'policy', 'pin', 'token', 'delegation', 'answer']) {
     for (const row of named.all(`${prefix}\n`, `${prefix}\v`)) {
       const name = String(row['name'])
       if (!words.has(name))
-        yield { name, message: `no entry speaks of \`${shown(name)}\`, and the file says one does` }
+        yield { name, message: `the file has an anchor for \`${shown(name)}\`, but no entry is about it` }
     }
   }
 }
 
-/** Answers that still look unused, although a decision has used them. */
+/** Answers that look unused although a decision has used them. */
 function* usedAnswers(db: Database): Generator<AnchorProblem> {
   const answers = db.prepare(
     `SELECT anchors.name, anchors.idx, entries.payload FROM anchors JOIN entries ON entries.idx = anchors.idx
@@ -180,7 +180,7 @@ function* usedAnswers(db: Database): Generator<AnchorProblem> {
     if (found)
       yield {
         name,
-        message: `entry ${Number(found['idx'])} has used an approval that the file says is unused`,
+        message: `entry ${Number(found['idx'])} has used an approval that is unused according to the file`,
       }
   }
 }
@@ -190,6 +190,6 @@ function shown(name: string): string {
 }
 
 function readObject(payload: Uint8Array): JsonObject {
-  // Sound: a payload is an object; what it holds is only compared.
+  // Sound: a payload is an object. Its members are only compared.
   return JSON.parse(Buffer.from(payload).toString()) as JsonObject
 }

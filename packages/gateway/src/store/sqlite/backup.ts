@@ -1,4 +1,4 @@
-// A copy of the ledger, taken while it may be written to.
+// Copies the ledger while it may be in use.
 
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { backup, type DatabaseSyncInstance } from '@photostructure/sqlite'
@@ -7,10 +7,10 @@ import { createPrivately, endTransaction, faultOf, openForReading } from './data
 import { headIn } from './writer.ts'
 
 /**
- * Copies the ledger of a data directory to a new file. The copy is one moment of it, whole; it has its name only once it is
- * complete.
+ * Copies the ledger of a data directory to a new file. The copy is a consistent snapshot. It gets its final name only when it
+ * is complete.
  *
- * @throws GatewayError `DATA_EXISTS` if there is such a file, or as the file's faults.
+ * @throws GatewayError `DATA_EXISTS` if the file exists, or as `faultOf`.
  */
 export async function backupLedger(
   data: string,
@@ -18,19 +18,21 @@ export async function backupLedger(
   onProgress: (done: number, total: number) => void,
 ): Promise<{ readonly size: number }> {
   if (existsSync(target)) {
-    throw new GatewayError('DATA_EXISTS', `\`${target}\` is there already`, { hints: ['name another file'] })
+    throw new GatewayError('DATA_EXISTS', `\`${target}\` already exists`, {
+      hints: ['choose another file name'],
+    })
   }
   const partial = `${target}.part`
   rmSync(partial, { force: true })
   const db = openForReading(data)
   try {
-    // One moment of it, held: otherwise every commit would make the copy begin again.
+    // A read transaction: without it every commit would restart the copy.
     db.exec('BEGIN')
     const { size } = headIn(db)
     createPrivately(partial)
     const progress = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }): void =>
       onProgress(totalPages - remainingPages, totalPages)
-    // Sound: `openForReading` opens it with this very driver.
+    // Sound: `openForReading` uses this driver.
     await backup(db as DatabaseSyncInstance, partial, { rate: 1000, progress })
     syncFile(partial)
     renameSync(partial, target)

@@ -1,35 +1,35 @@
-// A batch on its way to the thread that writes it: one piece of memory for all bytes and one for all texts. To copy many small
-// values between threads costs more than to sign them.
+// Packs a batch for the writer thread into one buffer for all bytes and one string for all texts. Copying many small values
+// between threads costs more than signing them.
 
 import type { Batch, Entry } from '@tollgate/kernel'
 
-/** Entries as they cross threads. */
+/** Entries in the form in which they cross threads. */
 export interface PackedEntries {
-  /** What is to be signed of each entry, one behind the other. Each ends with its payload. */
+  /** The messages to sign, concatenated. Each ends with its payload. */
   readonly messages: Uint8Array<ArrayBuffer>
-  /** For each entry: length of the message, length of the payload, how many anchors. */
+  /** Per entry: length of the message, length of the payload, number of anchors. */
   readonly sizes: Uint32Array
-  /** For each entry its id, its kind, its key and its anchors; then what comes with the batch. */
+  /** Per entry: its id, kind, key and anchors. */
   readonly texts: PackedTexts
 }
 
-/** A batch as it crosses threads. */
+/** A batch in the form in which it crosses threads. */
 export interface PackedBatch extends PackedEntries {
   readonly after: string | undefined
-  /** How many of the first entries another thread signs. */
+  /** How many of the first entries the signer thread signs. */
   readonly shared: number
-  /** Names and texts of the records, in turn. */
+  /** Names and texts of the records, alternating. */
   readonly records: PackedTexts
 }
 
-/** Texts, one behind the other. */
+/** Concatenated texts. */
 interface PackedTexts {
   readonly joined: string
-  /** How long each is, in code units; `MISSING` for one that is undefined. */
+  /** The length of each text in code units; `MISSING` for undefined. */
   readonly lengths: Uint32Array
 }
 
-/** One entry of a batch, on the other side. */
+/** An unpacked entry. */
 export interface PackedEntry {
   readonly message: Uint8Array
   readonly payload: Uint8Array
@@ -41,14 +41,12 @@ export interface PackedEntry {
 
 const MISSING = 0xffffffff
 
-/** Packs a batch. */
 export function packBatch({ after, entries, records }: Batch, shared: number): PackedBatch {
   const texts: (string | undefined)[] = []
   for (const [name, text] of records) texts.push(name, text)
   return { ...packEntries(entries), after, shared, records: packTexts(texts) }
 }
 
-/** Packs entries. */
 export function packEntries(entries: readonly Entry[]): PackedEntries {
   let total = 0
   for (const { encoded } of entries) total += encoded.message.length
@@ -67,7 +65,7 @@ export function packEntries(entries: readonly Entry[]): PackedEntries {
   return { messages, sizes, texts: packTexts(texts) }
 }
 
-/** The entries again, in order. */
+/** Unpacks the entries, in order. */
 export function unpackEntries({ messages, sizes, texts }: PackedEntries): readonly PackedEntry[] {
   const all = unpackTexts(texts)
   const entries: PackedEntry[] = []
@@ -91,7 +89,7 @@ export function unpackEntries({ messages, sizes, texts }: PackedEntries): readon
   return entries
 }
 
-/** The records again: each a name and a text, or undefined where one is removed. */
+/** Unpacks the records: a name and a text each, or undefined for a removed record. */
 export function unpackRecords({ records }: PackedBatch): readonly (readonly [string, string | undefined])[] {
   const all = unpackTexts(records)
   return Array.from({ length: all.length / 2 }, (_, i) => [all[2 * i] ?? '', all[2 * i + 1]] as const)

@@ -1,17 +1,16 @@
-// The file: its tables, how it is opened, and what its faults mean to a person.
+// Opens the ledger file, defines its tables, and translates SQLite errors into messages for people.
 
 import { accessSync, closeSync, constants, existsSync, fsyncSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { GatewayError } from '../../error.ts'
 
-/** A row of a table, by column. Nothing in it is believed before it is looked at. */
+/** A row of a table, by column. Values must be checked before use. */
 export type TableRow = Readonly<Record<string, unknown>>
 
-/** A value that is written. */
 type Value = number | string | Uint8Array
 
-/** A statement that is kept. */
+/** A prepared statement. */
 export interface Statement {
   run(...values: readonly Value[]): { readonly changes: number | bigint }
   get(...values: readonly Value[]): TableRow | undefined
@@ -19,18 +18,19 @@ export interface Statement {
   iterate(...values: readonly Value[]): Iterable<TableRow>
 }
 
-/** An open database: the driver's, with types that promise no more than it keeps. */
+/** An open database: the driver's object, with stricter types. */
 export interface Database {
   exec(sql: string): void
   prepare(sql: string): Statement
   close(): void
 }
 
-// 'TGLD' and the version of the tables, in the file's own header.
+// 'TGLD' and the schema version, stored in the file header.
 const APPLICATION = 0x54474c44
 const VERSION = 1
 
-// Entries, tiles and ids only ever grow: the file itself refuses anything else, whoever opens it.
+// Triggers make entries, tiles and ids append-only for every program that opens the file. Do not edit: `fsck` compares this
+// text.
 const TABLES = `
 CREATE TABLE entries (
   idx INTEGER PRIMARY KEY,
@@ -73,12 +73,12 @@ function onlyGrows(table: string): string {
     .join('\n')
 }
 
-/** Where the ledger is, in a data directory. */
+/** The path of the ledger in a data directory. */
 export function ledgerFile(data: string): string {
   return join(data, 'ledger.sqlite')
 }
 
-/** Makes a new, empty ledger file. @throws GatewayError `DATA_EXISTS`, or as `faultOf`. */
+/** Creates a new, empty ledger file. @throws GatewayError `DATA_EXISTS`, or as `faultOf`. */
 export function createDatabase(data: string): Database {
   const file = ledgerFile(data)
   if (existsSync(file)) {
@@ -95,9 +95,9 @@ export function createDatabase(data: string): Database {
   })
 }
 
-/** Makes an empty file that nobody else may read. SQLite gives the files beside it the same mode. */
+/** Creates an empty file that only this user can read. SQLite gives the files next to it the same mode. */
 export function createPrivately(file: string): void {
-  // Only if there is none: to close a second descriptor would let go of every lock this process has on the file.
+  // Only if it does not exist: closing a second descriptor would release all locks of this process on the file.
   if (!existsSync(file)) closeSync(openSync(file, 'wx', 0o600))
 }
 
@@ -108,14 +108,14 @@ export function openDatabase(data: string): Database {
     const db = new DatabaseSync(file, { timeout: BUSY_MS })
     requireOurs(db, file)
     prepare(db)
-    // What may only be read SQLite opens all the same, without a word: so the system is asked.
+    // SQLite silently opens a read-only file, so the system is asked.
     accessSync(file, constants.W_OK)
     syncDirectory(data)
     return db
   })
 }
 
-/** The log has its name by now. SQLite syncs the directory as well, but does not say if that fails. */
+/** Makes the name of the log durable. SQLite syncs the directory too, but does not report a failure. */
 function syncDirectory(data: string): void {
   const directory = openSync(data, 'r')
   try {
@@ -125,7 +125,7 @@ function syncDirectory(data: string): void {
   }
 }
 
-/** Opens a ledger file for reading, also beside a gateway that writes it. @throws GatewayError as `openDatabase`. */
+/** Opens a ledger file for reading, also next to a running gateway. @throws GatewayError as `openDatabase`. */
 export function openForReading(data: string): Database {
   const file = requireFile(data)
   return attempt(file, () => {
@@ -138,7 +138,7 @@ export function openForReading(data: string): Database {
 
 const BUSY_MS = 5000
 
-/** Full durability: a commit that has returned survives the loss of power, if the disk keeps what it says it keeps. */
+/** Full durability: a commit that has returned survives a power loss, if the disk honours a sync. */
 function prepare(db: Database): void {
   db.exec(`
     PRAGMA journal_mode = WAL;
@@ -154,25 +154,25 @@ function prepare(db: Database): void {
 }
 
 /**
- * Moves all of the log into the file, so that the file alone is the whole ledger. Waits for those who read it, for a few seconds;
- * whether it could be done.
+ * Moves the write-ahead log into the file, so that the file alone is the whole ledger. Waits a few seconds for readers.
+ * Returns whether it succeeded.
  */
 export function foldLog(db: Database): boolean {
   return db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0
 }
 
-/** How many bytes the log of a ledger has: entries that a copy of the file alone may lack. */
+/** The size of the write-ahead log in bytes. A copy of the ledger file alone may lack its entries. */
 export function logBytes(data: string): number {
   return statSync(`${ledgerFile(data)}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The tables and triggers of a file, as they were made. */
+/** The SQL of all tables and triggers in a file. */
 export function schemaOf(db: Database): string {
   const rows = db.prepare("SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY name").all()
   return rows.map((row) => String(row['sql'])).join('\n')
 }
 
-/** What `schemaOf` a file of this version must be. */
+/** The expected result of `schemaOf` for this version. */
 export function expectedSchema(): string {
   const db = new DatabaseSync(':memory:')
   db.exec(TABLES)
@@ -181,16 +181,16 @@ export function expectedSchema(): string {
   return schema
 }
 
-/** Ends a transaction that only reads: one that is left open keeps the log from being moved. */
+/** Ends a read transaction. An open one would keep the log from being moved. */
 export function endTransaction(db: Database): void {
   try {
     db.exec('ROLLBACK')
   } catch {
-    // There was none, or SQLite has ended it by itself.
+    // There was no transaction, or SQLite has already ended it.
   }
 }
 
-/** The durability that is in force, asked of the file itself. */
+/** The durability settings in force, as reported by SQLite. */
 export function durabilityOf(db: Database): { readonly journal: string; readonly synchronous: number } {
   return {
     journal: String(db.prepare('PRAGMA journal_mode').get()?.['journal_mode']),
@@ -198,7 +198,7 @@ export function durabilityOf(db: Database): { readonly journal: string; readonly
   }
 }
 
-/** Refuses to go on with less than full durability, whatever has lowered it. */
+/** Throws unless the file is written with full durability. */
 export function requireDurable(db: Database): void {
   const { journal, synchronous } = durabilityOf(db)
   if (journal === 'wal' && synchronous === 2) return
@@ -213,7 +213,7 @@ function requireFile(data: string): string {
   const file = ledgerFile(data)
   if (existsSync(file)) return file
   throw new GatewayError('DATA_MISSING', `there is no ledger at \`${file}\``, {
-    hints: [`run \`tollgate init --data ${data}\` to make one`],
+    hints: [`run \`tollgate init --data ${data}\` to create one`],
   })
 }
 
@@ -221,14 +221,14 @@ function requireOurs(db: Database, file: string): void {
   const application = db.prepare('PRAGMA application_id').get()?.['application_id']
   const version = db.prepare('PRAGMA user_version').get()?.['user_version']
   if (application !== APPLICATION) {
-    throw new GatewayError('LEDGER_FOREIGN', `\`${file}\` is a database, but not a Tollgate ledger`, {
+    throw new GatewayError('LEDGER_FOREIGN', `\`${file}\` is a SQLite database, but not a Tollgate ledger`, {
       hints: ['choose another directory with `--data`'],
     })
   }
   if (version === VERSION) return
   throw new GatewayError(
     'LEDGER_FOREIGN',
-    `\`${file}\` has tables of version ${String(version)}; this Tollgate knows version ${VERSION}`,
+    `\`${file}\` has schema version ${String(version)}; this Tollgate supports version ${VERSION}`,
     { hints: ['use the version of Tollgate that wrote it'] },
   )
 }
@@ -247,7 +247,7 @@ interface Meaning {
   readonly hint: string
 }
 
-// By the primary result code of SQLite.
+// By primary result code of SQLite.
 const MEANINGS: Readonly<Record<number, Meaning>> = {
   5: {
     code: 'LEDGER_LOCKED',
@@ -267,12 +267,12 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   11: {
     code: 'LEDGER_DAMAGED',
     says: 'is damaged',
-    hint: 'run `tollgate fsck`; restore the newest backup if it agrees',
+    hint: 'run `tollgate fsck`; if it confirms the damage, restore the newest backup',
   },
   13: {
     code: 'STORE_FAILED',
     says: 'could not be written: the disk is full',
-    hint: 'make room, then start again',
+    hint: 'free some space, then start again',
   },
   14: {
     code: 'STORE_FAILED',
@@ -282,7 +282,7 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   26: { code: 'LEDGER_FOREIGN', says: 'is not a database', hint: 'choose another directory with `--data`' },
 }
 
-/** What a fault of the database means to a person: the file, what is wrong with it, and what to do. */
+/** Translates a database error into a message with the file, the problem and a hint. */
 export function faultOf(cause: unknown, file: string): GatewayError {
   if (cause instanceof GatewayError) return cause
   const known = MEANINGS[resultCode(cause) & 0xff] ?? SYSTEM_MEANINGS[systemCode(cause)]
@@ -290,7 +290,7 @@ export function faultOf(cause: unknown, file: string): GatewayError {
   return new GatewayError('STORE_FAILED', `\`${file}\` cannot be used (${saidBy(cause)})`, { cause })
 }
 
-/** What SQLite or the system says, in one short line. Neither knows any content of the ledger. */
+/** The error text of SQLite or the system, shortened. It never contains ledger content. */
 function saidBy(cause: unknown): string {
   const said = cause instanceof Error ? cause.message : 'no reason was given'
   return said.replaceAll(/\s+/g, ' ').slice(0, 200)
@@ -298,7 +298,7 @@ function saidBy(cause: unknown): string {
 
 const [READ_ONLY, INPUT, FULL, CLOSED] = [8, 10, 13, 14].map((code) => MEANINGS[code])
 
-// By the code of the operating system, where SQLite was not asked.
+// By error code of the operating system.
 const SYSTEM_MEANINGS: Readonly<Record<string, Meaning | undefined>> = {
   EROFS: READ_ONLY,
   EACCES: READ_ONLY,
@@ -314,7 +314,7 @@ function systemCode(cause: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-// What SQLite calls its result codes: the driver leaves the number out where many rows are read.
+// The driver omits the result code when it reads many rows, so it is derived from SQLite's message.
 const SPELLED: Readonly<Record<string, number | undefined>> = {
   'database is locked': 5,
   'attempt to write a readonly database': 8,

@@ -1,20 +1,19 @@
-// What a durable write costs here, measured.
+// Measures the cost of a durable write.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDatabase, durabilityOf } from './database.ts'
 
-/** What was measured, and what is in force. */
 export interface Durability {
   readonly millisPerSync: number
   readonly syncsPerSecond: number
-  /** `full`: each commit is synced before it is answered. */
+  /** `full`: each commit is synced before it returns. */
   readonly mode: 'full' | 'less'
 }
 
 const COMMITS = 32
 
-/** Measures commits of one row in the data directory, with the settings of the ledger. @throws GatewayError. */
+/** Measures single-row commits in the data directory, with the settings of the ledger. @throws GatewayError. */
 export function measureSyncs(data: string): Durability {
   const folder = mkdtempSync(join(data, 'measure-'))
   try {

@@ -1,5 +1,5 @@
-// Checks all of a ledger file, from the outside: the database, every entry up to the head, the whole ledger by the same
-// verifier that auditors use, and the private records against what the ledger says of them.
+// Checks a whole ledger file: the database, every entry, the evidence with the verifier that auditors use, and the private
+// records against the receipts.
 
 import {
   chainHead,
@@ -33,37 +33,33 @@ import { knownKeys, serviceIn, type Service } from './service.ts'
 import { bytes, envelopeOf, openNodes, openTree } from './tree.ts'
 import { digestOf, headIn, headRoot, newestIn } from './writer.ts'
 
-/** Something that is wrong. */
 export interface FsckProblem {
   readonly code: string
-  /** Index of the entry, or name of the record; undefined if it concerns the whole. */
+  /** Index of the entry or name of the record; undefined if the whole file is concerned. */
   readonly at: string | undefined
   readonly message: string
-  /** What to do about it, one line each. */
+  /** What to do, one line each. */
   readonly hints?: readonly string[]
 }
 
-/** What was found. */
 export interface FsckReport {
   readonly ok: boolean
   readonly entries: number
-  /** How many entries the verifier has looked at under a signed checkpoint; the rest is younger than that. */
+  /** The number of entries that were verified under a signed checkpoint. The others are newer than it. */
   readonly verified: number
   readonly problems: readonly FsckProblem[]
-  /** How many more problems there are than are listed. */
+  /** The number of problems beyond the listed ones. */
   readonly more: number
-  /** Bytes in the log beside the file: while there are any, the file alone may lack the newest entries. */
+  /** Size of the write-ahead log in bytes. If it is not 0, the file alone may lack the newest entries. */
   readonly log: number
 }
 
-/** How far it has come. */
 export interface FsckProgress {
   readonly stage: 'database' | 'entries' | 'evidence' | 'records'
   readonly done: number
   readonly total: number
 }
 
-/** Which ledger is checked. */
 interface FsckOptions {
   readonly data: string
   readonly origin: string
@@ -71,9 +67,9 @@ interface FsckOptions {
   readonly guard: string | undefined
 }
 
-const MOST_LISTED = 100
+const MAX_LISTED = 100
 
-/** Checks a ledger file. Never throws for what the file holds; only if it cannot be opened at all. */
+/** Checks a ledger file. Reports bad contents as problems; throws only if the file cannot be opened. */
 export async function fsckLedger(
   options: FsckOptions,
   onProgress: (progress: FsckProgress) => void,
@@ -83,14 +79,13 @@ export async function fsckLedger(
   let more = 0
   const log = logBytes(options.data)
   const found: FsckRun['found'] = (code, at, message, hints = []) => {
-    if (problems.length < MOST_LISTED)
-      problems.push({ code, at, message, ...(hints.length > 0 && { hints }) })
+    if (problems.length < MAX_LISTED) problems.push({ code, at, message, ...(hints.length > 0 && { hints }) })
     else more++
   }
   try {
-    // Before that moment: a head that a gateway signs meanwhile may be of entries that come behind it.
+    // Read before the transaction: a head that a gateway signs later may cover entries outside of it.
     const remembered = remember(db, options)
-    // One moment of the file, however long it takes and whoever writes meanwhile.
+    // One read transaction, so that concurrent writes do not change the result.
     db.exec('BEGIN')
     const run = { db, options, found, onProgress }
     const { size } = headIn(db)
@@ -117,7 +112,7 @@ interface FsckRun {
   readonly onProgress: (progress: FsckProgress) => void
 }
 
-/** A step that cannot go on has found something; the others still get their turn. */
+/** Reports an error of a step as a problem, so that the other steps still run. */
 async function attempt<T>({ found, options }: FsckRun, step: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await step()
@@ -132,15 +127,15 @@ async function attempt<T>({ found, options }: FsckRun, step: () => T | Promise<T
 function checkDatabase({ db, found, onProgress }: FsckRun): void {
   onProgress({ stage: 'database', done: 0, total: 1 })
   for (const row of db.prepare('PRAGMA integrity_check(100)').all()) {
-    const said = String(row['integrity_check'])
-    if (said !== 'ok') found('FILE_DAMAGED', undefined, `the database is damaged: ${said}`)
+    const answer = String(row['integrity_check'])
+    if (answer !== 'ok') found('FILE_DAMAGED', undefined, `the database is damaged: ${answer}`)
   }
   if (schemaOf(db) !== expectedSchema())
-    found('SCHEMA_WRONG', undefined, 'the tables or triggers are not those of a ledger')
+    found('SCHEMA_WRONG', undefined, 'the tables or triggers differ from those of a ledger')
   onProgress({ stage: 'database', done: 1, total: 1 })
 }
 
-/** Every entry in its place, the tree over them, and the calls that are open by what the ledger says. */
+/** Checks the order of the entries, the tree over them, the anchors and the open calls. */
 function checkEntries(run: FsckRun, size: number): void {
   const { db, found, onProgress } = run
   const tiled = openTree(openNodes(db), 0)
@@ -161,11 +156,7 @@ function checkEntries(run: FsckRun, size: number): void {
       const kept = tileAt.get(place)
       const same = kept && same32(bytes(kept['root']), root) && same32(bytes(kept['hashes']), hashes)
       if (!same)
-        found(
-          'TILE_WRONG',
-          String(index),
-          `a tile of the tree is not what its entries make, up to entry ${index}`,
-        )
+        found('TILE_WRONG', String(index), `a tile of the tree does not match the entries up to ${index}`)
     }
     ids.take(id, index)
     const receipt = readObject(payload)
@@ -173,9 +164,10 @@ function checkEntries(run: FsckRun, size: number): void {
     noteOpen(open, id, receipt, String(row['kind']), (what) => found('KIND_WRONG', String(index), what))
     if (next % 1000 === 0) onProgress({ stage: 'entries', done: next, total: size })
   }
-  if (next !== size) found('HEAD_WRONG', undefined, `the head says ${size} entries, and there are ${next}`)
+  if (next !== size)
+    found('HEAD_WRONG', undefined, `the head states ${size} entries, but the file has ${next}`)
   if (!same32(tiled.tree.root(), headRoot(headIn(db))))
-    found('HEAD_WRONG', undefined, 'the entries do not lead to the head')
+    found('HEAD_WRONG', undefined, 'the entries do not match the root in the head')
   compareOpen(run, open)
   for (const { name, message } of anchors.problems(db))
     found('ANCHOR_WRONG', name.replaceAll('\n', ' '), message)
@@ -190,7 +182,7 @@ function noteOpen(
   kind: string,
   wrong: (what: string) => void,
 ): void {
-  if (receipt['kind'] !== kind) wrong('the kind beside an entry is not the one in it')
+  if (receipt['kind'] !== kind) wrong('the kind column differs from the kind in the receipt')
   const { decision } = receipt
   if (receipt['kind'] === 'decision' && receipt['verdict'] === 'ALLOW') open.add(id)
   if (receipt['kind'] === 'effect' && typeof decision === 'string') open.delete(decision)
@@ -201,15 +193,15 @@ function compareOpen({ db, options, found }: FsckRun, open: ReadonlySet<string>)
   const kept = new Set(names.map((name) => name.slice(-64)))
   for (const id of open) {
     if (!kept.has(id))
-      found('OPEN_CALL_HIDDEN', id, 'an allowed call has no effect, and its private record is gone')
+      found('OPEN_CALL_HIDDEN', id, 'an allowed call has no effect, but its private record is missing')
   }
   for (const id of kept) {
     if (!open.has(id))
-      found('OPEN_CALL_INVENTED', id, 'a private record says that a call is open, and the ledger does not')
+      found('OPEN_CALL_INVENTED', id, 'a private record marks a call as open, but the ledger does not')
   }
 }
 
-/** The beginnings of ids that are kept for looking them up. */
+/** Checks the stored id prefixes that lookups use. */
 function createIdCheck({ db, found }: FsckRun): { take(id: string, index: number): void } {
   const tileAt = db.prepare('SELECT prefixes FROM ids WHERE tile = ?')
   let tile: string[] = []
@@ -220,17 +212,13 @@ function createIdCheck({ db, found }: FsckRun): { take(id: string, index: number
       const kept = tileAt.get((index + 1) / 1024 - 1)?.['prefixes']
       const same = kept !== undefined && toHex(bytes(kept)) === tile.join('')
       if (!same)
-        found(
-          'IDS_WRONG',
-          String(index),
-          `the ids kept for looking up are not those of the entries up to ${index}`,
-        )
+        found('IDS_WRONG', String(index), `the stored id prefixes do not match the entries up to ${index}`)
       tile = []
     },
   }
 }
 
-/** Records against the newest receipts that speak of them. */
+/** Compares private records with the newest receipts about them. */
 function checkRecords({ db, found, onProgress }: FsckRun): void {
   const rows = db
     .prepare(
@@ -244,7 +232,11 @@ function checkRecords({ db, found, onProgress }: FsckRun): void {
       bytes(row['digest']),
     )
     if (!whole)
-      found('RECORD_DAMAGED', String(row['name']).replaceAll('\n', ' '), 'the record is not what was written')
+      found(
+        'RECORD_DAMAGED',
+        String(row['name']).replaceAll('\n', ' '),
+        'the record was modified after it was written',
+      )
   }
   let done = 0
   for (const row of rows) {
@@ -256,24 +248,24 @@ function checkRecords({ db, found, onProgress }: FsckRun): void {
   onProgress({ stage: 'records', done, total: done })
 }
 
-// Records whose hash the newest decision on them has.
+// Records whose hash is in the newest decision about them.
 const STATES: ReadonlySet<string> = new Set(['session', 'principal', 'tenant'])
 
 function problemWithRecord(name: string, payload: unknown, text: unknown): [string, string] | undefined {
-  if (!(payload instanceof Uint8Array)) return ['ANCHOR_WRONG', 'it names an entry that there is not']
+  if (!(payload instanceof Uint8Array)) return ['ANCHOR_WRONG', 'it points to an entry that does not exist']
   const { kind, op, next_state_hash: state, provenance_hash: data } = readObject(payload)
   const of = name.slice(0, name.indexOf('\n'))
-  // Closing a session is the last word on what was remembered of it.
+  // After a session was closed, it has no state to check.
   if ((kind === 'session' && op === 'close') || (!STATES.has(of) && of !== 'provenance')) return undefined
   const next = of === 'provenance' ? data : state
   if (!(text instanceof Uint8Array)) {
-    return ['STATE_MISSING', 'its state is gone: side effects in it are denied until it is closed']
+    return ['STATE_MISSING', 'its state is missing: side effects are denied until the session is closed']
   }
   if (sha256Hex(text) === next) return undefined
-  return ['STATE_WRONG', 'its state is not what its last receipt left: side effects in it are denied']
+  return ['STATE_WRONG', 'its state does not match its newest receipt: side effects are denied']
 }
 
-/** Entries that are younger than the newest checkpoint that was kept: each signed, and behind the one before it. */
+/** Checks the signatures and links of the entries that are newer than the stored checkpoint. */
 async function checkTail({ db, options, found }: FsckRun, start: number): Promise<void> {
   const keys = knownKeys(db, options.writer)
   const rows = db.prepare('SELECT idx, payload, signature FROM entries WHERE idx >= ? ORDER BY idx')
@@ -282,18 +274,18 @@ async function checkTail({ db, options, found }: FsckRun, start: number): Promis
     const index = String(row['idx'])
     const envelope = envelopeOf(bytes(row['payload']), bytes(row['signature']))
     const opened = await keys.open(envelope, `entry ${index}`).catch((fault: unknown) => {
-      // What SQLite says is about the file, and nothing about this entry.
+      // A SQLite error is about the file, not about this entry.
       if (!(fault instanceof GatewayError)) throw fault
       found('SIGNATURE_WRONG', index, fault.message)
       return undefined
     })
     const linked = opened?.receipt.prev_receipt_hash === (before?.id ?? NO_HASH)
-    if (opened && !linked) found('CHAIN_BROKEN', index, 'it does not follow the entry before it')
+    if (opened && !linked) found('CHAIN_BROKEN', index, 'it does not link to the previous entry')
     before = opened && chainHead(opened)
   }
 }
 
-/** The whole ledger, up to the newest checkpoint that was kept, under its own key; how many entries that is. */
+/** Verifies the ledger up to the stored checkpoint with its own key. Returns the number of verified entries. */
 async function verifyAll(run: FsckRun): Promise<number> {
   const { db, options, found, onProgress } = run
   const reader = openReader(db, options.writer)
@@ -302,7 +294,7 @@ async function verifyAll(run: FsckRun): Promise<number> {
     found(
       'CHECKPOINT_MISSING',
       undefined,
-      'the file keeps no signed checkpoint: start the gateway once to have it signed',
+      'the file has no signed checkpoint: start the gateway once to create it',
     )
     return 0
   }
@@ -320,7 +312,7 @@ async function verifyAll(run: FsckRun): Promise<number> {
 }
 
 function trustIn({ known }: Service, origin: string): Trust {
-  // Also those that have left service: a checkpoint may be older than the change.
+  // Includes retired keys: the checkpoint may be older than the rotation.
   const keys = known.map((key) => noteKey(origin, key, 1))
   return { ledger: origin, keys, witnesses: [], quorum: 0 }
 }

@@ -1,5 +1,4 @@
-// The head guard: the newest head that was signed, remembered outside of the data directory. A restored backup brings its
-// own past along, but not this.
+// Remembers the newest signed head outside of the data directory. A restored backup contains its old heads, but not this one.
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,19 +6,18 @@ import process from 'node:process'
 import { makeDirectory } from '../../directory.ts'
 import { GatewayError } from '../../error.ts'
 
-/** Remembers heads. */
 interface HeadGuard {
-  /** The newest head that is remembered; undefined if none is. */
+  /** The newest remembered head; undefined if there is none. */
   readonly remembered: string | undefined
-  /** Remembers a head instead of the one before. @throws GatewayError `STORE_FAILED`. */
+  /** Replaces the remembered head. @throws GatewayError `STORE_FAILED`. */
   remember(note: string): void
 }
 
-/** The head that is remembered of the ledger whose first key has this id; undefined if none is. Changes nothing. */
+/** The remembered head of the ledger whose first key has this id; undefined if there is none. Changes nothing. */
 export function rememberedHead(directory: string, keyId: string): string | undefined {
   const file = fileOf(directory, keyId)
   try {
-    // A file that lost its content with the power is as good as none: what it held cannot be known.
+    // A power loss can leave an empty file, which counts as no file.
     return readFileSync(file, 'utf8') || undefined
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined
@@ -27,11 +25,11 @@ export function rememberedHead(directory: string, keyId: string): string | undef
   }
 }
 
-/** The guard of the ledger whose first key has this id. @throws GatewayError `STORE_FAILED` if it cannot be written. */
+/** Opens the guard of the ledger whose first key has this id. @throws GatewayError `STORE_FAILED` if it cannot be written. */
 export function openHeadGuard(directory: string, keyId: string): HeadGuard {
   const file = fileOf(directory, keyId)
   const remembered = rememberedHead(directory, keyId)
-  // A name of its own, then renamed: whoever reads sees one head or the other, never half of one.
+  // Written to a new file and renamed, so that readers never see half of a head.
   const fresh = `${file}.${process.pid}`
   const remember = (note: string): void => {
     try {
@@ -42,7 +40,7 @@ export function openHeadGuard(directory: string, keyId: string): HeadGuard {
     }
   }
   makeDirectory(directory)
-  // Tried before anything is signed, with what is there already.
+  // Tests that writing works before anything is signed.
   remember(remembered ?? '')
   return { remembered, remember }
 }
@@ -66,8 +64,8 @@ function unusable(file: string, cause: unknown): GatewayError {
   return new GatewayError('STORE_FAILED', `the head guard \`${file}\` cannot be read or written`, {
     cause,
     hints: [
-      'make its directory writable, or name another with `head-guard` in tollgate.yaml',
-      '`head-guard: off` goes without: a restored backup is then not noticed here',
+      'make its directory writable, or set another one with `head-guard` in tollgate.yaml',
+      '`head-guard: off` disables it: a restored backup is then not detected here',
     ],
   })
 }

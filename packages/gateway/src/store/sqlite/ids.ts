@@ -1,20 +1,20 @@
-// Finding a receipt by its id. Ids are random, and a B-tree of random keys writes one page for each: the more receipts, the
-// dearer. So the file keeps the beginnings of ids in the order of the entries, and whoever looks for one makes the index.
+// Finds receipts by id. Ids are random, so a B-tree over them would write one page per receipt. Instead the file stores id
+// prefixes in the order of the entries, and readers build the index in memory.
 
 import { sha256Hex } from '@tollgate/evidence'
 import type { Database } from './database.ts'
 import { bytes } from './tree.ts'
 
-/** Ids in a tile, and bytes kept of each. */
+/** Ids per tile, and bytes stored per id. */
 const TILE = 1024
 const KEPT = 8
 
-/** Collects the ids that are written, and keeps each full tile of them. */
+/** Collects the ids that are written, and stores each full tile. */
 interface IdTiles {
   add(id: string): void
 }
 
-/** Goes on after the first `size` entries. */
+/** Continues after the first `size` entries. */
 export function openIdTiles(db: Database, size: number): IdTiles {
   const insert = db.prepare('INSERT INTO ids (tile, prefixes) VALUES (?, ?)')
   const first = size - (size % TILE)
@@ -36,15 +36,14 @@ function* idsFrom(db: Database, start: number, end: number): Generator<string> {
   for (const row of rows) yield sha256Hex(bytes(row['payload']))
 }
 
-/** Finds entries by id. */
 interface IdIndex {
-  /** Indexes of the entries whose id begins as this one does: hardly ever more than one. */
+  /** Indexes of the entries whose id has the same first 16 digits. Rarely more than one. */
   candidates(id: string): readonly number[]
   /** Indexes of the entries whose id begins with these eight digits. */
   beginning(digits: string): readonly number[]
 }
 
-/** An index over a file that grows: it takes in what is new whenever it is asked. */
+/** An index over a growing file. It adds new entries on each lookup. */
 export function openIdIndex(db: Database, sizeNow: () => number): IdIndex {
   const tilesFrom = db.prepare('SELECT prefixes FROM ids WHERE tile >= ? ORDER BY tile')
   let slots = new Slots(1 << 12)
@@ -60,7 +59,7 @@ export function openIdIndex(db: Database, sizeNow: () => number): IdIndex {
     if (known === size) return
     for (const row of tilesFrom.iterate(Math.floor(known / TILE))) {
       const tile = Buffer.from(bytes(row['prefixes']))
-      // The first one may be partly known: it was not full when it was last looked at.
+      // The first tile may be partly known: it was not full at the last lookup.
       for (let i = known % TILE; i < TILE; i++)
         add(tile.readUInt32BE(i * KEPT), tile.readUInt32BE(i * KEPT + 4))
     }
@@ -83,12 +82,12 @@ function halves(id: string): [number, number] {
   return [Number.parseInt(id.slice(0, 8), 16), Number.parseInt(id.slice(8, 16), 16)]
 }
 
-/** A table with open addressing in typed arrays: 12 bytes a slot. Objects would take twenty times as much. */
+/** An open-addressing table in typed arrays: 12 bytes per slot, a twentieth of what objects need. */
 class Slots {
   readonly capacity: number
   readonly #high: Uint32Array
   readonly #low: Uint32Array
-  /** Index of the entry, plus one; 0 is an empty slot. */
+  /** Index of the entry plus one; 0 marks an empty slot. */
   readonly #entry: Uint32Array
 
   constructor(capacity: number) {
@@ -114,7 +113,7 @@ class Slots {
     return found
   }
 
-  /** Looks at every slot: nobody asks this often, and a million take a few milliseconds. */
+  /** Scans every slot. This lookup is rare, and a million slots take a few milliseconds. */
   beginning(high: number): readonly number[] {
     const found: number[] = []
     this.#entry.forEach((entry, at) => {

@@ -1,21 +1,20 @@
-// One gateway to a data directory. The lock is SQLite's own on an empty file beside the ledger, held as long as the process
-// lives: the system releases it even after a kill, and readers of the ledger are not in its way.
+// Ensures one gateway per data directory. The lock is a SQLite lock on an empty file next to the ledger. The system releases
+// it when the process ends, even after a kill. It does not block readers of the ledger.
 
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { GatewayError } from '../../error.ts'
 import { createPrivately, faultOf } from './database.ts'
 
-/** A held lock. */
 export interface Lock {
-  /** Lets go of it; a second time does nothing. */
+  /** Releases the lock. A second call does nothing. */
   release(): void
 }
 
 /** Takes the lock of a data directory. @throws GatewayError `LEDGER_LOCKED` if another process has it. */
 export function takeLock(data: string): Lock {
   const file = join(data, 'lock.sqlite')
-  // The system's locks are per process: a second look from here would succeed, and closing it would let go of the first.
+  // System locks are per process: a second attempt here would succeed, and closing it would release the first lock.
   if (held.has(file)) throw locked(data)
   try {
     createPrivately(file)
@@ -25,7 +24,7 @@ export function takeLock(data: string): Lock {
     let isReleased = false
     return {
       release() {
-        // Once: by then another may hold it.
+        // Only once: another owner may have the lock by then.
         if (isReleased) return
         isReleased = true
         db.close()
@@ -49,7 +48,7 @@ function locked(data: string, cause?: unknown): GatewayError {
 
 function holdExclusively(db: InstanceType<typeof DatabaseSync>): void {
   try {
-    // Never committed: what is held is the lock.
+    // Never committed: the open transaction is the lock.
     db.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (cause) {
     db.close()
@@ -57,7 +56,7 @@ function holdExclusively(db: InstanceType<typeof DatabaseSync>): void {
   }
 }
 
-/** Whether some process holds the lock of a data directory. */
+/** Whether a process has the lock of a data directory. */
 export function isLocked(data: string): boolean {
   try {
     takeLock(data).release()

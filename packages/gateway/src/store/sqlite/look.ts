@@ -1,4 +1,4 @@
-// The ledger as it is at one moment, for a kernel that only looks: also beside a gateway that goes on writing.
+// Opens a read-only snapshot of the ledger for a kernel, also next to a running gateway.
 
 import { parseJson, type ChainHead, type PublicKey } from '@tollgate/evidence'
 import type { ReadableStore } from '@tollgate/kernel'
@@ -6,15 +6,15 @@ import { endTransaction, faultOf, ledgerFile, openForReading } from './database.
 import { openReader, type LedgerReader } from './reader.ts'
 import { serviceIn } from './service.ts'
 
-/** A ledger file at one moment. */
+/** A snapshot of a ledger file. */
 interface SqliteLook {
   readonly store: ReadableStore
-  /** The writer's key that is in service. */
+  /** The writer key in service. */
   readonly key: PublicKey
   close: () => void
 }
 
-/** Opens the ledger in a data directory as it is now. @throws GatewayError. */
+/** Opens a snapshot of the ledger in a data directory. @throws GatewayError. */
 export async function openSqliteLook(data: string, writer: string): Promise<SqliteLook> {
   const db = openForReading(data)
   const file = ledgerFile(data)
@@ -23,7 +23,7 @@ export async function openSqliteLook(data: string, writer: string): Promise<Sqli
     db.close()
   }
   try {
-    // One transaction: a record and the receipt that speaks of it are read one after the other, and must belong together.
+    // One transaction, so that a record and the receipt about it belong together.
     db.exec('BEGIN')
     const { writer: key } = await serviceIn(db, writer)
     return { store: storeOn(openReader(db, writer), file), key, close }
@@ -51,7 +51,7 @@ function storeOn(reader: LedgerReader, file: string): ReadableStore {
 function headOf(reader: LedgerReader): ChainHead | undefined {
   const [newest] = reader.page({ filter: {}, direction: 'back', limit: 1 }).entries
   if (!newest) return undefined
-  // Sound: a payload is a receipt, and each was checked when it was appended.
+  // Sound: a payload is a receipt, checked when it was appended.
   const { seq, lamport_clock, time } = parseJson(newest.payload) as unknown as ChainHead
   return { id: newest.id, seq, lamport_clock, time }
 }

@@ -1,14 +1,13 @@
-// Not falling asleep: a thread that sleeps takes a while to wake, often as long as the work it waits for. So the two that hand
-// each other one receipt at a time keep their loops turning for a moment, and sleep only when nothing comes.
+// Keeps the event loop of a thread awake for a short time. Waking a sleeping thread often takes as long as the work it waits
+// for, so the two threads that exchange single receipts spin briefly before they sleep.
 
-/** Keeps the loop of this thread turning. Everything else it has to do goes on meanwhile. */
+/** Keeps the event loop of this thread turning. Other work continues meanwhile. */
 interface LoopSpin {
-  /** Until `end`, but for so many milliseconds at most. */
+  /** Spins until `end`, for at most this many milliseconds. */
   keep(ms: number): void
   end(): void
 }
 
-/** A spin that is not being kept. */
 export function createLoopSpin(): LoopSpin {
   let until = 0
   let kept = false

@@ -1,32 +1,31 @@
-// Whether the files of a ledger are still the ones that were opened, as the gateway left them. A file that was removed, renamed,
-// replaced, emptied or overwritten takes every commit without a fault, and what is written to it is lost: so the system is asked,
-// around each commit.
+// Checks around each commit that the ledger files are still the ones that were opened and that no other program wrote to
+// them. A file that was removed, renamed, replaced or overwritten accepts every commit, but its data is lost.
 
 import { closeSync, openSync, readSync, statSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { GatewayError } from '../../error.ts'
 
-/** The files of an open ledger, as they were when it was opened, or when the gateway last wrote to them. */
+/** The files of an open ledger, as they were after the last write of the gateway. */
 export interface LedgerPlace {
-  /** @throws GatewayError `LEDGER_GONE` if one of them, or their directory, is gone or another one, or another program wrote to it. */
+  /** @throws GatewayError `LEDGER_GONE` if a file or the directory is missing or replaced, or another program wrote to it. */
   check(): void
-  /** Takes note of a commit, which only the log has changed. @throws GatewayError `LEDGER_GONE`, as `check`. */
+  /** Records a commit, which changes only the log. @throws GatewayError `LEDGER_GONE`, as `check`. */
   committed(): void
-  /** Takes note that the log was moved into the file. @throws GatewayError `LEDGER_GONE`, as `check`. */
+  /** Records that the log was moved into the file. @throws GatewayError `LEDGER_GONE`, as `check`. */
   moved(): void
 }
 
 const FILE = 'ledger.sqlite'
 const LOG = 'ledger.sqlite-wal'
-// The directory itself, the file, its log, the memory of the log, and the lock that keeps a second gateway out.
+// The directory itself, the file, its log, the shared memory of the log, and the lock of the gateway.
 const NAMES = ['', FILE, LOG, 'ledger.sqlite-shm', 'lock.sqlite']
 
-/** Remembers the files of a data directory, all of which are open. @throws GatewayError `LEDGER_GONE` if one is missing. */
+/** Records the state of the open files of a data directory. @throws GatewayError `LEDGER_GONE` if one is missing. */
 export function openPlace(data: string): LedgerPlace {
   const ids = new Map(NAMES.map((name) => [name, idOf(look(data, name))]))
   const marks = new Map([FILE, LOG].map((name) => [name, markOf(look(data, name))]))
-  /** What changed may be the writer's own doing only in the file that it has just written to. */
+  /** Changes are accepted only in the file that the writer has just written to. */
   const checkBut = (written?: string): void => {
     for (const [name, id] of ids) {
       const now = look(data, name)
@@ -44,7 +43,7 @@ export function openPlace(data: string): LedgerPlace {
     committed() {
       const before = marks.get(LOG)
       checkBut(LOG)
-      // Emptied during the commit, it has its newest pages all the same, but no beginning: nobody could read them again.
+      // A log that was emptied during the commit has its newest pages but no header, so it cannot be read again.
       const changed = marks.get(LOG) !== before
       if (changed && !beginsAsLog(join(data, LOG))) throw gone(data, LOG, OVERWRITTEN)
     },
@@ -60,22 +59,22 @@ function look(data: string, name: string): Stats | undefined {
     const found = statSync(join(data, name), { throwIfNoEntry: false })
     return found?.nlink === 0 ? undefined : found
   } catch {
-    // Where the path cannot even be walked, the file cannot be found again.
+    // If the path cannot be resolved, the file cannot be found again.
     return undefined
   }
 }
 
-/** Which file it is. An open file keeps its number for itself, so the number cannot come back under another one. */
+/** Identifies a file. The number of an open file cannot be reused for another one. */
 function idOf(found: Stats | undefined): string | undefined {
   return found && `${found.dev}:${found.ino}`
 }
 
-/** When it was last written to, and how long it is. Windows may tell the time of a write later. */
+/** Time of the last write and size. Windows may report the time late. */
 function markOf(found: Stats | undefined): string {
   return `${found?.size}:${process.platform === 'win32' ? '' : found?.mtimeMs}`
 }
 
-// https://sqlite.org/fileformat.html#the_write_ahead_log: the last bit says in which order checksums are made.
+// https://sqlite.org/fileformat.html#the_write_ahead_log: the last bit is the byte order of checksums.
 const LOG_MAGIC = 0x377f0682
 
 function beginsAsLog(path: string): boolean {
@@ -93,8 +92,8 @@ function gone(data: string, name: string, how: string): GatewayError {
   const what = name === '' ? 'the data directory' : `\`${name}\``
   return new GatewayError('LEDGER_GONE', `${what} ${how} while the gateway had it open`, {
     hints: [
-      `put the files of \`${data}\` back as they were, or restore the newest backup, then start the gateway again`,
-      'receipts that were acknowledged since may be lost: compare with checkpoints and packs that others keep',
+      `restore the files of \`${data}\` as they were or from the newest backup, then start the gateway again`,
+      'receipts that were acknowledged since then may be lost: compare with checkpoints and packs stored elsewhere',
     ],
   })
 }

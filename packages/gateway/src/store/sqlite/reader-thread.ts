@@ -1,17 +1,16 @@
-// The thread that reads the file, so that a long look at it holds up nobody.
+// The thread that reads the file, so that long reads delay nothing else.
 
 import { workerData } from 'node:worker_threads'
 import { ledgerFile, openForReading } from './database.ts'
 import { openReader } from './reader.ts'
 import { answerQuestions, type Methods } from './thread.ts'
 
-/** What the thread is started with. */
 export interface ReaderThreadData {
   readonly data: string
   readonly writer: string
 }
 
-// Sound: `store.ts` starts this thread with it.
+// Sound: `store.ts` passes this value.
 const { data, writer } = workerData as ReaderThreadData
 answerQuestions(open(), ledgerFile(data))
 

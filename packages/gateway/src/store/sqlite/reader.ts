@@ -1,4 +1,4 @@
-// Reading a ledger file: records, anchors, entries, nodes. Each answer is one look at the file, and only what is durable.
+// Reads a ledger file: records, anchors, entries and tree nodes. Each answer is consistent and contains only durable data.
 
 import { parseJson, sha256Hex, type Json, type JsonObject, type Kind } from '@tollgate/evidence'
 import type { Stored } from '@tollgate/kernel'
@@ -10,19 +10,20 @@ import { knownKeys } from './service.ts'
 import { bytes, envelopeOf, openNodes, type Nodes } from './tree.ts'
 import { headIn } from './writer.ts'
 
-/** Everything that can be asked of a ledger file. */
 export interface LedgerReader {
   size(): number
-  /** Records, each with the newest receipt that speaks of it: signed, and in its place. @throws GatewayError `LEDGER_DAMAGED`. */
+  /**
+   * Records with the newest receipt about each. Signature and position of the receipt are checked. @throws GatewayError
+   * `LEDGER_DAMAGED`.
+   */
   load(names: readonly string[]): Promise<readonly Stored[]>
-  /** A private record. */
   record(name: string): string | undefined
   /**
-   * Names of records that begin so and go on with the clock of their entry, of entries before a time, in milliseconds; at most
-   * 1,000, the oldest first.
+   * Names of records with this prefix, followed by the clock of their entry, for entries before a time in milliseconds; at
+   * most 1,000, oldest first.
    */
   namesBefore(prefix: string, time: number): readonly string[]
-  /** Records whose names begin so, by name, behind `after`; at most 1,000. */
+  /** Records with this prefix whose names follow `after`, in order of name; at most 1,000. */
   records(prefix: string, after: string, limit: number): readonly NamedRecord[]
   list(prefix: string, of: 'records' | 'anchors'): readonly string[]
   page(request: PageRequest): Page
@@ -35,19 +36,18 @@ export interface LedgerReader {
   rootAt(size: number): Uint8Array
   checkpoint(): string | undefined
   /**
-   * Records whose names begin so and that nobody has written since this time, in milliseconds: at most `limit`, by name,
-   * behind `after`.
+   * Records with this prefix that were not written since this time in milliseconds and whose names follow `after`; at most
+   * `limit`, in order of name.
    */
   idle(prefix: string, time: number, limit: number, after?: string): readonly NamedRecord[]
 }
 
-/** Most entries looked at for one page. */
+/** The maximum number of entries that one page examines. */
 const MAX_LOOKED_AT = 20_000
 const MAX_PAGE = 1000
-/** Most entries whose ids begin alike. */
-const MOST_ALIKE = 10
+/** The maximum number of entries with the same id prefix. */
+const MAX_ALIKE = 10
 
-/** Reads a file. */
 export function openReader(db: Database, writer: string): LedgerReader {
   const statements = prepareStatements(db)
   const nodes: Nodes = openNodes(db)
@@ -71,7 +71,7 @@ export function openReader(db: Database, writer: string): LedgerReader {
       const entry = row && entryOf(row)
       return entry?.id.startsWith(digits) === true ? [entry] : []
     })
-    return entries.sort((a, b) => a.index - b.index).slice(0, MOST_ALIKE)
+    return entries.sort((a, b) => a.index - b.index).slice(0, MAX_ALIKE)
   }
 
   function page({ filter, direction, from, limit }: PageRequest): Page {
@@ -93,7 +93,7 @@ export function openReader(db: Database, writer: string): LedgerReader {
       if (entries.length >= most) break
     }
     const next = back ? last - 1 : last + 1
-    // Neither full nor tired of looking: there was nothing more.
+    // Neither the page nor the examination limit is full: there is nothing more.
     const ended = entries.length < most && looked < MAX_LOOKED_AT
     return { entries, next: ended || next < 0 || next >= end ? undefined : next }
   }
@@ -110,7 +110,7 @@ export function openReader(db: Database, writer: string): LedgerReader {
     return fitsCall(callOf(receipt), filter)
   }
 
-  /** The receipt that says who called what: effects and approvals belong to their decision. */
+  /** The decision of a receipt. Effects and approvals belong to their decision. */
   function callOf(receipt: JsonObject): JsonObject {
     const decision = receipt['decision']
     const found = typeof decision === 'string' && receipt['kind'] !== 'decision' ? find(decision) : undefined
@@ -134,7 +134,7 @@ export function openReader(db: Database, writer: string): LedgerReader {
     })
   }
 
-  /** The records beside entries that follow one another, by id of the entry: in one go, as they lie in the order of clocks. */
+  /** The private records of consecutive entries, by entry id. One query, because the names are in the order of clocks. */
   function textsBeside(rows: readonly TableRow[], prefix: string): ReadonlyMap<string, string> {
     const [first, last] = [rows[0], rows.at(-1)]
     if (!first || !last) return NOTHING
@@ -143,23 +143,23 @@ export function openReader(db: Database, writer: string): LedgerReader {
     return new Map(records.map(namedRecord).map(({ name, text }) => [name.slice(-ID_LENGTH), text]))
   }
 
-  /** The newest receipt that speaks of a name. What grants something is believed of no file, only of who has signed it. */
+  /** The newest receipt about a name. The anchor in the file is not trusted, so the signature is checked. */
   async function anchorOf(name: string): Promise<Uint8Array | undefined> {
     const row = statements.anchor.get(name)
     if (!row) return undefined
     const envelope = envelopeOf(bytes(row['payload']), bytes(row['signature']))
     const { receipt, payload } = await keys.open(
       envelope,
-      `the newest word on \`${name.replaceAll('\n', ' ')}\``,
+      `the newest receipt about \`${name.replaceAll('\n', ' ')}\``,
     )
-    // One writer, so its own count is the place: a true receipt from elsewhere does not pass for this one.
+    // There is one writer, so `seq` is the index. A genuine receipt from another position is refused.
     if (receipt.seq === row['idx']) return payload
-    throw new GatewayError('LEDGER_DAMAGED', `entry ${String(row['idx'])} is in another's place`, {
+    throw new GatewayError('LEDGER_DAMAGED', `entry ${String(row['idx'])} has the receipt of another index`, {
       hints: ['run `tollgate fsck`'],
     })
   }
 
-  /** Index of the first entry of this time or later: entries are in the order of their times. */
+  /** The index of the first entry at or after this time. Entries are ordered by time. */
   function indexAt(time: number): number {
     let [low, high] = [0, size()]
     while (low < high) {
@@ -182,7 +182,7 @@ export function openReader(db: Database, writer: string): LedgerReader {
       statements.recordsOn.all(after, behind(prefix), Math.min(limit, MAX_PAGE)).map(namedRecord),
     namesBefore(prefix, time) {
       const entry = statements.entry.get(indexAt(time))
-      // All of them, if no entry is as young.
+      // All names, if no entry is that new.
       const end = entry ? `${prefix}${clockText(bytes(entry['payload']))}` : behind(prefix)
       return statements.namesOn.all(prefix, end, MAX_PAGE).map((row) => String(row['name']))
     },
@@ -192,7 +192,7 @@ export function openReader(db: Database, writer: string): LedgerReader {
     list(prefix, of) {
       const rows = (of === 'records' ? statements.records : statements.anchors).all(prefix, behind(prefix))
       const names = rows.map((row) => String(row['name'])).filter((name) => name.startsWith(prefix))
-      // In the order of code units; the file sorts by bytes.
+      // Sorted by code units; SQLite sorts by bytes.
       return names.sort()
     },
     envelopes: (start, end) =>
@@ -215,10 +215,10 @@ export function openReader(db: Database, writer: string): LedgerReader {
 }
 
 const NOTHING: ReadonlyMap<string, string> = new Map()
-/** Of an id in hexadecimal digits. */
+/** The length of an id in hexadecimal digits. */
 const ID_LENGTH = 64
 
-/** Kinds that are few have an index of their own: nobody has to leaf through all calls to find a key. */
+/** Rare kinds have an index, so that a search for a key does not scan all calls. */
 function rowsFrom(
   statements: ReturnType<typeof prepareStatements>,
   kind: Kind | undefined,
@@ -242,10 +242,10 @@ function isRare(kind: Kind): boolean {
   return kind !== 'decision' && kind !== 'effect'
 }
 
-/** A text behind all that begin with a prefix, and before most others. */
+/** A text that sorts after everything with this prefix. */
 function behind(prefix: string): string {
   const last = prefix.charCodeAt(prefix.length - 1)
-  // Only plain characters have a next one that is next in bytes too; for others the filter does the work.
+  // For ASCII the next character is also next in bytes. For others, callers filter by prefix.
   return last < 0x7f ? prefix.slice(0, -1) + String.fromCharCode(last + 1) : '\u{10ffff}\u{10ffff}'
 }
 
@@ -257,18 +257,18 @@ function fitsCall(call: JsonObject, { principal, tool, verdict, session }: Entry
 }
 
 function sessionIn(session: Json | undefined): Json | undefined {
-  // Sound: in a receipt a session is its id, or an object with it.
+  // Sound: in a receipt, a session is its id or an object with it.
   return typeof session === 'object' ? (session as JsonObject | null)?.['id'] : session
 }
 
-/** The text of bytes that are not copied for it. */
+/** Decodes bytes without copying them. */
 function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString()
 }
 
-/** The clock of an entry, as names of records have it. */
+/** The clock of an entry, as used in record names. */
 function clockText(payload: Uint8Array): string {
-  // Sound: a payload is a receipt, and each was checked when it was appended.
+  // Sound: a payload is a receipt, checked when it was appended.
   const { lamport_clock } = JSON.parse(textOf(payload)) as { readonly lamport_clock: number }
   return String(lamport_clock).padStart(16, '0')
 }
@@ -287,7 +287,7 @@ function entryOf(row: Readonly<Record<string, unknown>>): LedgerEntry {
   }
 }
 
-// Spelled as the index is, or it would not be used.
+// Written exactly as in the index definition, otherwise SQLite does not use the index.
 const RARE = "kind = ? AND kind NOT IN ('decision', 'effect')"
 
 function prepareStatements(db: Database) {
@@ -312,7 +312,7 @@ function prepareStatements(db: Database) {
     namesOn: db.prepare('SELECT name FROM records WHERE name > ? AND name < ? ORDER BY name LIMIT ?'),
     anchors: db.prepare(from('anchors')),
     checkpoint: db.prepare('SELECT note FROM checkpoint'),
-    // `written` is how many entries there were: at most this many means before the first of that time.
+    // `written` is the number of entries at the time of writing.
     idle: db.prepare(
       'SELECT name, text FROM records WHERE name > ? AND name < ? AND written <= ? ORDER BY name LIMIT ?',
     ),

@@ -1,24 +1,23 @@
-// Signing entries: what both the writer and the thread that shares its work do.
+// Signs entries, in the writer thread and in the signer thread.
 
 import { formatEnvelope, importSigningKey, leafHash, type SigningKey } from '@tollgate/evidence'
 import { GatewayError } from '../../error.ts'
 
-/** An entry to be signed. */
 interface Unsigned {
   readonly id: string
   readonly key: string
-  /** What is signed; it ends with the payload. */
+  /** The bytes to sign. They end with the payload. */
   readonly message: Uint8Array
   readonly payload: Uint8Array
 }
 
-/** A signature, and the leaf of the tree that the entry makes with it. */
+/** A signature and the resulting leaf of the tree. */
 export interface Seal {
   readonly signature: Uint8Array
   readonly leaf: Uint8Array
 }
 
-/** Takes in private keys. The seeds are wiped. */
+/** Imports private keys and wipes the seeds. */
 export async function importSeeds(seeds: readonly Uint8Array[]): Promise<readonly SigningKey[]> {
   const keys: SigningKey[] = []
   for (const seed of seeds) {
@@ -28,7 +27,7 @@ export async function importSeeds(seeds: readonly Uint8Array[]): Promise<readonl
   return keys
 }
 
-/** Signs with the key that an entry names. */
+/** Creates a function that signs an entry with the key that it names. */
 export function createSealer(keys: readonly SigningKey[]): (entry: Unsigned) => Promise<Seal> {
   const signers = new Map(keys.map((key) => [key.publicKey.id, key]))
   return async ({ key, message, payload }) => {

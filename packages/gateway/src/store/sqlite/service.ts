@@ -1,5 +1,5 @@
-// Which keys are in service, by what the ledger says: from its genesis on, each change signed by a key of the ledger that was
-// in service before.
+// Determines which keys are in service according to the ledger. Each key change must be signed by a ledger key that was in
+// service before it.
 
 import {
   importPublicKey,
@@ -15,17 +15,16 @@ import { GatewayError } from '../../error.ts'
 import type { Database } from './database.ts'
 import { bytes, envelopeOf } from './tree.ts'
 
-/** The keys of a ledger. */
 export interface Service {
-  /** The key of the genesis: it names the ledger for good. */
+  /** The key of the genesis receipt. It identifies the ledger permanently. */
   readonly first: PublicKey
-  /** Every key that ever was in service. */
+  /** Every key that was ever in service. */
   readonly known: readonly PublicKey[]
   readonly ledger: readonly PublicKey[]
   readonly writer: PublicKey
 }
 
-/** Reads the keys of a ledger file. @throws GatewayError `LEDGER_DAMAGED`, or `DATA_MISSING` if it has no genesis. */
+/** Reads the keys of a ledger file. @throws GatewayError `LEDGER_DAMAGED`, or `DATA_MISSING` without a genesis receipt. */
 export async function serviceIn(db: Database, writer: string): Promise<Service> {
   const rows = db
     .prepare("SELECT idx, payload, signature FROM entries WHERE kind IN ('genesis', 'key') ORDER BY idx")
@@ -72,34 +71,33 @@ async function read(
     )
     if (receipt.kind === (isFirst ? 'genesis' : 'key')) return receipt
   } catch (cause) {
-    throw new GatewayError('LEDGER_DAMAGED', 'a receipt of the ledger’s keys is not signed as it must be', {
+    throw new GatewayError('LEDGER_DAMAGED', 'a key receipt of the ledger has no valid signature', {
       cause,
       hints: ['run `tollgate fsck`'],
     })
   }
-  throw new GatewayError('LEDGER_DAMAGED', 'the ledger does not begin with its genesis', {
+  throw new GatewayError('LEDGER_DAMAGED', 'the ledger does not begin with its genesis receipt', {
     hints: ['run `tollgate fsck`'],
   })
 }
 
-/** The genesis vouches for itself; who trusts it has pinned its key elsewhere. */
+/** The genesis receipt is signed with the key it contains. Trust in that key comes from outside. */
 function ownKey(envelope: Uint8Array): PublicKey | undefined {
   const { payload } = JSON.parse(Buffer.from(envelope).toString()) as { payload: string }
   const { public_key } = JSON.parse(Buffer.from(payload, 'base64').toString()) as { public_key?: unknown }
   return typeof public_key === 'string' ? importPublicKey(public_key) : undefined
 }
 
-/** Opens receipts under the keys of a ledger file. */
 interface KnownKeys {
   /**
-   * Opens an envelope, which is called `what` if it is false.
+   * Opens an envelope. `what` describes it in the error message.
    *
-   * @throws GatewayError `LEDGER_DAMAGED`, or as `serviceIn`; what SQLite throws if the keys cannot be read.
+   * @throws GatewayError `LEDGER_DAMAGED`, or as `serviceIn`; a SQLite error if the keys cannot be read.
    */
   open(envelope: Uint8Array, what: string): Promise<Parsed>
 }
 
-/** The keys of a file that may still be empty: they are looked for when one is missing. */
+/** The keys of a file, which may still be empty. Reads them again when a key is unknown. */
 export function knownKeys(db: Database, writer: string): KnownKeys {
   let known = new Map<string, PublicKey>()
   const keyOf = async (id: string): Promise<PublicKey | undefined> => {
@@ -109,7 +107,7 @@ export function knownKeys(db: Database, writer: string): KnownKeys {
   return {
     async open(envelope, what) {
       const { keyId } = await judged(what, () => parseReceipt(envelope))
-      // Not part of what is judged: keys that cannot be read say nothing about who has signed.
+      // Outside of `judged`: failing to read the keys says nothing about the signature.
       const key = await keyOf(keyId)
       return judged(what, () => openReceipt(envelope, () => key))
     },
@@ -127,16 +125,16 @@ async function judged<T>(what: string, judge: () => T | Promise<T>): Promise<T> 
   }
 }
 
-/** Refuses to go on without the private keys that are in service. */
+/** Throws unless all private keys in service are present. */
 export function requireService({ ledger, writer }: Service, keys: readonly SigningKey[]): void {
   const held = keys.map(({ publicKey }) => publicKey.id)
   for (const { id } of [...ledger, writer]) {
     if (held.includes(id)) continue
     throw new GatewayError(
       'KEY_UNUSABLE',
-      `the key \`${id.slice(0, 8)}\`, which the ledger has in service, is not in \`keys/\``,
+      `the key \`${id.slice(0, 8)}\`is in service but missing from \`keys/\``,
       {
-        hints: ['put the key file back; without it this ledger cannot go on'],
+        hints: ['restore the key file; without it this ledger cannot be extended'],
       },
     )
   }

@@ -1,32 +1,31 @@
-// Sharing the signatures of a batch between two threads: which of them the other one makes, and collecting those.
+// Shares the signatures of a batch between the writer thread and the signer thread, and collects them.
 
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
 import type { Seal } from './seal.ts'
 
-/** Signatures and leaves, 96 bytes for each id. */
+/** Signatures and leaves, 96 bytes per id. */
 export interface SharedSeals {
-  /** One behind the other, 64 characters each. */
+  /** Concatenated, 64 characters each. */
   readonly ids: string
   readonly seals: Uint8Array<ArrayBuffer>
 }
 
 const SEAL = 96
-// Fewer are signed sooner than a thread is woken.
+// Signing fewer entries is faster than waking a thread.
 const WORTH_SHARING = 8
 
-/** How many of the first entries of a batch the other thread signs: all while the writer is busy, else every other one. */
+/** How many of the first entries the signer thread signs: all while the writer is busy, otherwise half of them. */
 export function shareOf(entries: number, busy: boolean): number {
   if (entries < WORTH_SHARING) return 0
   return busy ? entries : Math.floor(entries / 2)
 }
 
-/** Collects what the other thread has signed. */
 export interface Collector {
-  /** The seal of an entry that the other thread was to sign; undefined if it does not come. Each is given out once. */
+  /** The seal of an entry from the signer thread; undefined if it does not arrive. Each seal is returned once. */
   take(id: string): Promise<Seal | undefined>
 }
 
-// Longer than any batch takes to sign. Who waited so long in vain signs by itself from then on.
+// Longer than any batch takes. After one such wait the writer signs everything itself.
 const PATIENCE_MS = 2000
 
 /** Collects from a port; without one there is nothing to collect. */

@@ -1,19 +1,18 @@
-// The thread that signs its share of a batch, while the writer signs the rest or waits for the disk. What does not come in time,
-// the writer signs itself.
+// The thread that signs its share of a batch while the writer signs the rest or waits for the disk. The writer itself signs
+// what does not arrive in time.
 
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import type { SharedSeals } from './share.ts'
 import { unpackEntries, type PackedEntries } from './batch.ts'
 import { createSealer, importSeeds } from './seal.ts'
 
-/** What the thread is started with. */
 export interface SignerThreadData {
   readonly seeds: readonly Uint8Array[]
-  /** Where signatures go: to the writer. */
+  /** The port to the writer, for signatures. */
   readonly port: MessagePort
 }
 
-// Sound: `store.ts` starts this thread with it.
+// Sound: `store.ts` passes this value.
 const { seeds, port } = workerData as SignerThreadData
 const sealer = importSeeds(seeds).then(createSealer)
 

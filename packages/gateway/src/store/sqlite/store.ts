@@ -1,5 +1,5 @@
-// The embedded ledger: one thread writes, one shares its signatures, two read; this is all of them for the kernel and the doors.
-// A store that is opened for one command has only the thread that writes.
+// The SQLite store: one thread writes, one shares the signing, two read. A store for a single command has only the writer
+// thread.
 
 import { MessageChannel } from 'node:worker_threads'
 import type { ChainHead, PublicKey } from '@tollgate/evidence'
@@ -17,46 +17,43 @@ import type { ReaderThreadData } from './reader-thread.ts'
 import type { SignerThreadData } from './signer-thread.ts'
 import type { OpenedLedger, WriterThreadData } from './writer-thread.ts'
 
-/** An open ledger file. */
 export interface SqliteStore extends Store {
   readonly view: LedgerView
-  /** Id of the writer's key that is in service; undefined as long as the ledger is empty. */
+  /** Id of the writer key in service; undefined while the ledger is empty. */
   readonly key: string | undefined
-  /** Public keys of the ledger in service, 32 bytes each. */
+  /** Public ledger keys in service, 32 bytes each. */
   readonly ledgerKeys: readonly Uint8Array[]
-  /** A signed checkpoint of all that is durable. */
+  /** A signed checkpoint of everything durable. */
   checkpoint: () => Promise<string>
-  /** Calls back after every commit, with the number of entries. Returns what ends it. */
+  /** Calls the listener after every commit with the number of entries. Returns a function that removes it. */
   watch: (listener: (size: number) => void) => () => void
-  /** Records that nobody has written since a time, in milliseconds; see `Reader`. */
+  /** Records that were not written since a time in milliseconds, see `LedgerReader`. */
   idle(prefix: string, time: number, limit: number, after?: string): Promise<readonly NamedRecord[]>
-  /** Names of records that go on with the clock of their entry, of entries before a time: at most 1,000, the oldest first. */
+  /** Record names for entries before a time, see `LedgerReader`. */
   namesBefore(prefix: string, time: number): Promise<readonly string[]>
-  /** @throws GatewayError if nothing can be written any more, or the files of the ledger are gone or others. */
+  /** @throws GatewayError if the store can no longer write, or the ledger files are missing or replaced. */
   present(): Promise<void>
-  /** Signs the last head, remembers it, moves the log into the file, and lets go of it. */
+  /** Signs and remembers the last head, moves the log into the file and closes it. */
   close: () => Promise<Closed>
 }
 
-/** How a ledger file was closed. */
 interface Closed {
-  /** Whether the file alone is the whole ledger; if not, another process was reading it. */
+  /** Whether the file alone is the whole ledger. False if another process was reading it. */
   readonly folded: boolean
 }
 
-/** What a ledger file is opened with. */
 interface SqliteOptions extends Omit<WriterThreadData, 'port'> {
-  /** For one command: this thread reads by itself, and the writer signs alone. That saves three threads. */
+  /** For a single command: reads run in this thread and the writer signs alone, which saves three threads. */
   readonly brief?: boolean
 }
 
-/** Makes an empty ledger file, for its founding batch to be written to. @throws GatewayError `DATA_EXISTS`. */
+/** Creates an empty ledger file for its founding batch. @throws GatewayError `DATA_EXISTS`. */
 export function createSqliteFile(data: string): void {
   createDatabase(data).close()
 }
 
 /**
- * Opens the ledger in a data directory for writing; for one process at a time. A lock that is held already becomes the store's.
+ * Opens the ledger in a data directory for writing, for one process at a time. Takes over a lock that is already held.
  *
  * @throws GatewayError.
  */
@@ -66,11 +63,11 @@ export async function openSqliteStore(
 ): Promise<SqliteStore> {
   const threads = startThreads(options)
   try {
-    // Sound: that is what the thread answers.
+    // Sound: the thread answers with this type.
     const opened = (await threads.writer.ask('opened', [])) as OpenedLedger
     return createStore(opened, threads, () => lock.release())
   } catch (cause) {
-    // A thread that is ended in the middle of a native call can take the process with it: so each comes to its end first.
+    // Terminating a thread in the middle of a native call can crash the process, so each thread finishes first.
     const { writer, readers } = threads
     await Promise.allSettled([writer, ...readers].map((thread) => thread.ask('close', [])))
     await endAll(threads)
@@ -81,7 +78,7 @@ export async function openSqliteStore(
 
 interface Threads {
   readonly writer: Thread
-  /** One for the kernel alone, because whoever reads a lot must not keep decisions waiting, and one for everybody else. */
+  /** One for the kernel only, so that long reads do not delay decisions, and one for everything else. */
   readonly readers: readonly [kernel: Thread, others: Thread]
   readonly signer: Thread | undefined
 }
@@ -111,7 +108,7 @@ function startThreads(options: SqliteOptions): Threads {
   }
 }
 
-/** Reads the ledger file in this thread, and answers as a reader thread does. The file is opened by the first question. */
+/** Reads the ledger file in this thread, with the interface of a reader thread. Opens the file on first use. */
 function readHere(data: string, writer: string): Thread {
   let opened: { readonly ask: AskReader; readonly close: () => void } | undefined
   const open = (): NonNullable<typeof opened> => {
@@ -131,7 +128,7 @@ function readHere(data: string, writer: string): Thread {
       } catch (cause) {
         throw faultOf(cause, ledgerFile(data))
       }
-      // Sound: only the methods of a reader are asked for here.
+      // Sound: only methods of a reader are called here.
       return opened.ask(method as keyof LedgerReader, args)
     },
     tell: () => undefined,
@@ -139,12 +136,12 @@ function readHere(data: string, writer: string): Thread {
   }
 }
 
-/** Copies, because a thread wipes what it was given; they are moved to it, so that none stays behind. */
+/** Copies the seeds, because a thread wipes its own. The copies are transferred, so that none remains here. */
 function copySeeds({ seeds }: SqliteOptions): Uint8Array<ArrayBuffer>[] {
   return seeds.map((seed) => Uint8Array.from(seed))
 }
 
-// One receipt alone is durable within this time on a good disk. On another we sleep: it will be long.
+// A good disk makes one receipt durable within this time. For slower disks it is better to sleep.
 const ANSWERED_MS = 0.4
 
 function createStore(opened: OpenedLedger, threads: Threads, release: () => void): SqliteStore {
@@ -172,16 +169,16 @@ function createStore(opened: OpenedLedger, threads: Threads, release: () => void
       const packed = packBatch(batch, shared)
       writing++
       if (batch.entries.length === 1) spin.keep(ANSWERED_MS)
-      // Sound, here and below: that is what the thread answers.
+      // Sound, here and below: the thread answers with this type.
       const size = (await writer.ask('write', [packed], [packed.messages.buffer])) as number
       writing--
       spin.end()
-      // Behind what this turn of the loop still brings: calls that are already here then go with the next batch, together. Who
-      // is alone need not wait for company.
+      // Waits for the end of this loop turn, so that calls that are already here share the next batch. A single call does not
+      // wait.
       if (batch.entries.length > 1) await new Promise((resolve) => setImmediate(resolve))
       const last = batch.entries.at(-1)?.encoded
       if (last) head = { ...placeOf(last.receipt), id: last.id }
-      // Apart from this turn: what a listener does wrong must not look as if the batch had not been written.
+      // In a microtask: an error of a listener must not look like a failed write.
       for (const listener of listeners) queueMicrotask(() => listener(size))
     },
     load: async (names) => (await reader.ask('load', [names])) as readonly Stored[],
@@ -218,12 +215,12 @@ async function endAll({ writer, readers, signer }: Threads): Promise<void> {
   await Promise.all([writer, ...readers, ...(signer ? [signer] : [])].map((thread) => thread.end()))
 }
 
-/** Asks a reader, here or in a thread. */
+/** Calls a reader, in this thread or another. */
 type AskReader = (method: keyof LedgerReader, args: readonly unknown[]) => Promise<unknown>
 
-/** The ledger as a reader sees it. */
+/** A view of the ledger through a reader. */
 function viewThrough(ask: AskReader): LedgerView {
-  // Sound throughout: what is asked answers with what `Reader` does.
+  // Sound throughout: the answers have the types of `LedgerReader`.
   return {
     size: async () => (await ask('size', [])) as number,
     page: async (request) => (await ask('page', [request])) as Page,
@@ -241,14 +238,14 @@ function viewThrough(ask: AskReader): LedgerView {
   }
 }
 
-/** A ledger file for reading only. */
+/** A ledger file that is open for reading only. */
 interface SqliteView {
   readonly view: LedgerView
   readonly ledgerKeys: readonly PublicKey[]
   close: () => Promise<void>
 }
 
-/** Opens the ledger in a data directory for reading only, also beside a gateway. @throws GatewayError. */
+/** Opens the ledger in a data directory read-only, also next to a gateway. @throws GatewayError. */
 export async function openSqliteView(data: string, writer: string): Promise<SqliteView> {
   const db = openForReading(data)
   try {
@@ -265,7 +262,7 @@ export async function openSqliteView(data: string, writer: string): Promise<Sqli
   }
 }
 
-/** The same, read by a thread of its own: for who has enough to do with what was read. @throws GatewayError. */
+/** As `openSqliteView`, but reads in a separate thread. @throws GatewayError. */
 export async function openSqliteViewApart(data: string, writer: string): Promise<SqliteView> {
   const { ledgerKeys, close } = await openSqliteView(data, writer)
   await close()
@@ -280,7 +277,7 @@ export async function openSqliteViewApart(data: string, writer: string): Promise
   }
 }
 
-/** Asks a reader of `file` in this thread; what it throws rejects, named as a thread names it. */
+/** Calls a reader in this thread. Errors are translated as in a thread. */
 function askHere(reader: LedgerReader, file: string): AskReader {
   // Sound: both sides are written together, as with a thread.
   const methods = reader as unknown as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>

@@ -1,12 +1,11 @@
-// The right edge of a ledger against the head that is remembered outside of its directory, for those who only read: `doctor` and
-// `fsck` find what a start would refuse.
+// Checks the newest entries against the remembered head, without opening the ledger for writing. `doctor` and `fsck` use it
+// to report what a start would refuse.
 
 import { endTransaction, faultOf, ledgerFile, openForReading, type Database } from './database.ts'
 import { checkTail } from './tail-check.ts'
 import { rememberedHead } from './guard.ts'
 import { serviceIn } from './service.ts'
 
-/** Which ledger is checked, and where its heads are remembered. */
 interface RememberedOptions {
   readonly data: string
   readonly origin: string
@@ -14,10 +13,10 @@ interface RememberedOptions {
   readonly guard: string | undefined
 }
 
-/** What is remembered of a ledger, or why that cannot be told. */
+/** The remembered head, or the error that prevented reading it. */
 type Memory = { readonly head: string | undefined } | { readonly fault: unknown }
 
-/** The head that is remembered. Asked before a moment of the file is held: a running gateway signs heads of later entries. */
+/** Reads the remembered head. Call it before a read transaction begins: a running gateway can sign heads of later entries. */
 export async function remember(db: Database, { writer, guard }: RememberedOptions): Promise<Memory> {
   try {
     const { first } = await serviceIn(db, writer)
@@ -27,7 +26,7 @@ export async function remember(db: Database, { writer, guard }: RememberedOption
   }
 }
 
-/** Checks the edge against it. @throws GatewayError as `checkTail`, or what kept it from being remembered. */
+/** Checks the newest entries against the remembered head. @throws GatewayError as `checkTail`, or the error in `memory`. */
 export async function checkRemembered(
   db: Database,
   { origin, writer }: RememberedOptions,
@@ -38,7 +37,7 @@ export async function checkRemembered(
   await checkTail({ db, origin, keys: known, remembered: memory.head })
 }
 
-/** Both, on a ledger of a data directory, as it is now. @throws GatewayError. */
+/** Does both for the ledger of a data directory. @throws GatewayError. */
 export async function checkFrom(options: RememberedOptions): Promise<void> {
   const db = openForReading(options.data)
   try {

@@ -1,4 +1,4 @@
-// Asking a thread, and answering in one: each question has a number, each answer the same one.
+// Request and response messages between threads. A response has the number of its request.
 
 import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,14 +6,13 @@ import { parentPort, Worker, type Transferable } from 'node:worker_threads'
 import { GatewayError, type GatewayErrorCode } from '../../error.ts'
 import { faultOf } from './database.ts'
 
-/** A question on its way to a thread. */
 interface ThreadQuestion {
   readonly id: number
   readonly method: string
   readonly args: readonly unknown[]
 }
 
-/** The answer to a question, or why there is none. */
+/** The value or the error of a question. */
 interface ThreadAnswer {
   readonly id: number
   readonly value?: unknown
@@ -24,21 +23,20 @@ interface ThreadAnswer {
   }
 }
 
-/** A thread that answers. */
 export interface Thread {
-  /** Asks it. @throws GatewayError what it threw, or `STORE_FAILED` once it has ended or does not answer. */
+  /** Calls a method. @throws GatewayError as the thread threw it, or `STORE_FAILED` if the thread ended or does not answer. */
   ask(method: string, args: readonly unknown[], transfer?: readonly Transferable[]): Promise<unknown>
-  /** Tells it something that it does not answer to. */
+  /** Sends a message without an answer. */
   tell(message: unknown, transfer: readonly Transferable[]): void
   end(): Promise<void>
 }
 
-// A disk that does not answer for so long is as good as gone; whoever waits must be told.
+// A disk that does not answer for this long counts as failed.
 const PATIENCE_MS = 60_000
-// And so long it may still take to come back, when it is to be ended.
+// How long a thread may take to finish when it is ended.
 const REST_MS = 10_000
 
-/** Starts a thread of this folder, and hands it `data`. */
+/** Starts a thread of this folder with `data`. */
 export function startThread(name: string, data: unknown, transfer: readonly Transferable[] = []): Thread {
   const worker = new Worker(fileOf(name), { workerData: data, transferList: [...transfer] })
   const waiting = new Map<
@@ -76,7 +74,7 @@ export function startThread(name: string, data: unknown, transfer: readonly Tran
         const id = asked++
         const timer = setTimeout(() => {
           waiting.delete(id)
-          // Whatever it answers later, nobody may go on with it.
+          // A later answer must not be used.
           ended ??= silent(name)
           reject(ended)
         }, PATIENCE_MS)
@@ -95,7 +93,7 @@ export function startThread(name: string, data: unknown, transfer: readonly Tran
     },
     end: async () => {
       ended ??= new GatewayError('STORE_FAILED', 'the ledger has been closed')
-      // Ended in the middle of a native call, a thread can take the process with it.
+      // Terminating a thread in the middle of a native call can crash the process.
       const rest = new Promise<void>((done) => (atRest = done))
       if (answered < asked) await Promise.race([rest, sleep(REST_MS, undefined, { ref: false })])
       await worker.terminate()
@@ -106,7 +104,7 @@ export function startThread(name: string, data: unknown, transfer: readonly Tran
 function silent(name: string): GatewayError {
   return new GatewayError(
     'STORE_FAILED',
-    `the ledger file has not answered for ${PATIENCE_MS / 1000} seconds`,
+    `the ledger file did not respond for ${PATIENCE_MS / 1000} seconds`,
     {
       hints: [`check the disk (thread \`${name}\`), then start again`],
     },
@@ -114,10 +112,10 @@ function silent(name: string): GatewayError {
 }
 
 const DIST = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/' : '../../../', import.meta.url)
-// The compiler leaves these whenever it builds. A package has none of them: nothing is built again there.
+// The compiler writes these files on every build. A published package does not contain them.
 const BUILDS = ['gateway/dist/src', 'kernel/dist/src', 'evidence/dist/src', 'evidence/dist/node']
 
-/** Threads run what was built, also when they are started from the sources: the bundle if it is the newest, as it starts sooner. */
+/** The file of a thread: always built code. The bundle is used if it is the newest, because it starts faster. */
 function fileOf(name: string): URL {
   const bundled = new URL(`bundle/${name}.cjs`, DIST)
   const made = changed(bundled)
@@ -131,15 +129,12 @@ function changed(file: URL): number {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-/** What a thread can be asked: each method by its name. */
+/** The methods of a thread, by name. */
 export type Methods = Readonly<Record<string, (...args: never[]) => unknown>>
 
-/**
- * Answers the questions that come to this thread, which works on `file`. Each begins as it comes; one that waits does not hold
- * up the next.
- */
+/** Answers the requests to this thread, which works on `file`. Requests run concurrently. */
 export function answerQuestions(methods: Promise<Methods>, file: string): void {
-  // If it cannot be opened, the first question is told why; until then that is nobody's fault.
+  // If opening fails, the first request gets the error. Until then it is not unhandled.
   methods.catch(() => undefined)
   parentPort?.on('message', (question: ThreadQuestion) => void answer(methods, file, question))
 }
@@ -152,10 +147,10 @@ async function answer(
   try {
     const found = (await methods)[method]
     if (!found) throw new GatewayError('REQUEST_INVALID', `the thread has no method \`${method}\``)
-    // Sound: both sides of a thread are written together; what is sent is what the method takes.
+    // Sound: both sides of a thread are written together.
     reply({ id, value: await found(...(args as never[])) })
   } catch (cause) {
-    // Every fault leaves the thread here, so it is named here: who asked only knows what is said.
+    // Errors are translated here, because only the code, message and hints cross to the other thread.
     const { code, message, hints } = faultOf(cause, file)
     reply({ id, fault: { code, message, hints } })
   }

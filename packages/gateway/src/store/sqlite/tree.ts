@@ -1,31 +1,29 @@
-// The tree in the file: full tiles of 256 hashes. What lies right of the last full tile is put together from the entries.
+// The Merkle tree in the file: full tiles of 256 hashes. Nodes after the last full tile are computed from the entries.
 
 import { createTree, formatEnvelope, leafHash, subtrees, type Tree } from '@tollgate/evidence'
 import { GatewayError } from '../../error.ts'
 import type { Database } from './database.ts'
 
-/** How many levels of the tree a tile covers, and how many hashes it therefore holds. */
+/** Levels of the tree per tile, and hashes per tile. */
 const TILE_LEVELS = 8
 const TILE_WIDTH = 256
 
 const HASH = 32
 
-/** The key of a tile: its level above all, then its place in that level. */
+/** The key of a tile: its level, then its position in that level. */
 function tilePlace(level: number, tile: number): number {
   return level * 2 ** 44 + tile
 }
 
-/** Reads nodes of the tree. */
 export interface Nodes {
-  /** The hash of a full subtree. @throws GatewayError `LEDGER_DAMAGED` if the file does not have it. */
+  /** The hash of a full subtree. @throws GatewayError `LEDGER_DAMAGED` if it is missing. */
   node(level: number, index: number): Uint8Array
-  /** The root of the tree of the first `size` entries. */
+  /** The root of the tree over the first `size` entries. */
   rootAt(size: number): Uint8Array
-  /** The right edge of that tree. */
+  /** The peaks of that tree, to continue it. */
   frontierAt(size: number): { readonly size: number; readonly peaks: readonly Uint8Array[] }
 }
 
-/** The nodes in a file. */
 export function openNodes(db: Database): Nodes {
   const tileAt = db.prepare('SELECT hashes FROM tiles WHERE place = ?')
   const rootsFrom = db.prepare('SELECT root FROM tiles WHERE place >= ? AND place < ? ORDER BY place')
@@ -38,7 +36,7 @@ export function openNodes(db: Database): Nodes {
     return foldFull(hashes(Math.floor(level / TILE_LEVELS), index * width, width))
   }
 
-  /** `count` hashes of a tile level, all of them in one tile. */
+  /** `count` hashes of a tile level, all from one tile. */
   function hashes(level: number, first: number, count: number): Uint8Array[] {
     const tile = tileAt.get(tilePlace(level, Math.floor(first / TILE_WIDTH)))
     const offset = first % TILE_WIDTH
@@ -48,14 +46,14 @@ export function openNodes(db: Database): Nodes {
     if (found.length === count) return found
     throw new GatewayError(
       'LEDGER_DAMAGED',
-      `the tree has a hole at level ${level * TILE_LEVELS}, place ${first}`,
+      `the tree lacks a node at level ${level * TILE_LEVELS}, position ${first}`,
       {
         hints: ['run `tollgate fsck`'],
       },
     )
   }
 
-  /** Hashes that no full tile holds yet. */
+  /** Hashes that are not in a full tile yet. */
   function loose(level: number, first: number, count: number): Uint8Array[] {
     if (level > 0) {
       const rows = rootsFrom.all(tilePlace(level - 1, first), tilePlace(level - 1, first + count))
@@ -79,10 +77,10 @@ export function envelopeOf(payload: Uint8Array, signature: Uint8Array): Uint8Arr
   return formatEnvelope(payload, keyIn(payload), signature)
 }
 
-// Keys stand in canonical order, and no text in a payload can hold this without its quotes being escaped.
+// Members are in canonical order, and quotes inside texts are escaped, so this occurs only as the member.
 const KEY_MEMBER = Buffer.from('"key":"')
 
-/** The id of the key that a payload says it is signed with. */
+/** The key id in a payload. */
 function keyIn(payload: Uint8Array): string {
   const view = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)
   const at = view.indexOf(KEY_MEMBER) + KEY_MEMBER.length
@@ -101,35 +99,35 @@ function split(joined: Uint8Array): Uint8Array[] {
   return Array.from({ length: joined.length / HASH }, (_, i) => joined.subarray(i * HASH, (i + 1) * HASH))
 }
 
-/** A value of a BLOB column. */
+/** The value of a BLOB column. @throws GatewayError `LEDGER_DAMAGED` if it is not bytes. */
 export function bytes(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value
-  throw new GatewayError('LEDGER_DAMAGED', 'a column holds something else than bytes', {
+  throw new GatewayError('LEDGER_DAMAGED', 'a column contains a value that is not bytes', {
     hints: ['run `tollgate fsck`'],
   })
 }
 
-/** A full tile that a writer has to keep. */
+/** A full tile to store. */
 interface Tile {
   readonly place: number
   readonly root: Uint8Array
   readonly hashes: Uint8Array
 }
 
-/** A tree that gives out its tiles as they fill. */
+/** A tree that returns its tiles when they are full. */
 interface TiledTree {
   readonly tree: Tree
-  /** Adds a leaf; the tiles that became full with it. */
+  /** Adds a leaf. Returns the tiles that it completes. */
   append: (leaf: Uint8Array) => readonly Tile[]
 }
 
-/** Goes on with the tree of the first `size` entries in a file. */
+/** Continues the tree over the first `size` entries of a file. */
 export function openTree(nodes: Nodes, size: number): TiledTree {
   const tree = createTree(nodes.frontierAt(size))
-  const edges: Uint8Array[][] = []
+  const unfinished: Uint8Array[][] = []
   for (let level = 0, count = size; count > 0; level++, count = Math.floor(count / TILE_WIDTH)) {
     const first = count - (count % TILE_WIDTH)
-    edges[level] = Array.from({ length: count % TILE_WIDTH }, (_, i) =>
+    unfinished[level] = Array.from({ length: count % TILE_WIDTH }, (_, i) =>
       nodes.node(level * TILE_LEVELS, first + i),
     )
   }
@@ -140,16 +138,16 @@ export function openTree(nodes: Nodes, size: number): TiledTree {
       for (const { level, index, hash } of tree.append(leaf)) {
         if (level % TILE_LEVELS !== 0) continue
         const at = level / TILE_LEVELS
-        // The root of a tile is a hash of the level above: with it, the tile below is full.
+        // A hash of the level above completes the tile below.
         if (at > 0) {
           tiles.push({
             place: tilePlace(at - 1, index),
             root: hash,
-            hashes: Buffer.concat(edges[at - 1] ?? []),
+            hashes: Buffer.concat(unfinished[at - 1] ?? []),
           })
-          edges[at - 1] = []
+          unfinished[at - 1] = []
         }
-        ;(edges[at] ??= []).push(hash)
+        ;(unfinished[at] ??= []).push(hash)
       }
       return tiles
     },

@@ -1,4 +1,4 @@
-// The thread that owns keys and file.
+// The thread that owns the private keys and writes the ledger file.
 
 import { workerData, type MessagePort } from 'node:worker_threads'
 import type { ChainHead } from '@tollgate/evidence'
@@ -14,21 +14,20 @@ import { answerQuestions, type Methods } from './thread.ts'
 import { createLoopSpin } from './loop-spin.ts'
 import { headIn, newestIn, openWriter } from './writer.ts'
 
-/** What the thread is started with. */
 export interface WriterThreadData {
   readonly data: string
   readonly origin: string
   readonly writer: string
-  /** Seeds of the private keys; they are wiped once they are taken in. */
+  /** Seeds of the private keys. They are wiped after the import. */
   readonly seeds: readonly Uint8Array[]
   readonly guard: string | undefined
-  /** Signs no checkpoints: for changing the key that would sign them. */
+  /** Signs no checkpoints, for rotating the key that would sign them. */
   readonly quiet?: boolean
-  /** Where the signatures come from that another thread makes. */
+  /** The port on which signatures of the signer thread arrive. */
   readonly port?: MessagePort
 }
 
-/** What it says once the ledger is open. */
+/** The state of the opened ledger. */
 export interface OpenedLedger {
   readonly size: number
   readonly head: ChainHead | undefined
@@ -36,12 +35,12 @@ export interface OpenedLedger {
   readonly ledgerKeys: readonly Uint8Array[]
 }
 
-// Often enough for whoever only reads the file, and seldom enough to cost nothing.
+// How often the checkpoint in the file is renewed for readers.
 const KEEP_EVERY_MS = 1000
-// Who has just been told that a decision is durable runs a tool, and often has its effect to record right after.
+// After a durable decision the caller runs the tool and often reports the effect at once.
 const NEXT_MS = 0.2
 
-// Sound: `store.ts` starts this thread with it.
+// Sound: `store.ts` passes this value.
 const started = workerData as WriterThreadData
 answerQuestions(open(started), ledgerFile(started.data))
 
@@ -50,9 +49,9 @@ async function open(options: WriterThreadData): Promise<Methods> {
   const keys = await importSeeds(seeds)
   const db = openDatabase(data)
   const { size } = headIn(db)
-  // The file is in use from here on: what it is called now is what it must stay.
+  // From here on the files must stay the same.
   const place = openPlace(data)
-  // An empty file waits for its founding batch. It has no keys yet, and no head to sign.
+  // An empty file waits for its founding batch. It has no keys and no head yet.
   const service = size === 0 ? undefined : await serviceIn(db, name)
   if (service) requireService(service, keys)
   const guard = service && directory !== undefined ? openHeadGuard(directory, service.first.id) : undefined
@@ -63,7 +62,7 @@ async function open(options: WriterThreadData): Promise<Methods> {
   const keep = keeper(service !== undefined && quiet !== true, {
     sign: () => writer.checkpoint(),
     keep(note) {
-      // First outside: a head that somebody may have seen must be one that a restored copy is held against.
+      // First outside of the data directory: a head that others may have seen must be known when a backup is restored.
       guard?.remember(note)
       writer.keepCheckpoint(note)
     },
@@ -99,11 +98,11 @@ async function open(options: WriterThreadData): Promise<Methods> {
 }
 
 interface Keeper {
-  /** Signs and keeps the newest head, and hands it out. */
+  /** Signs and stores the newest head, and returns it. */
   now(): Promise<string>
-  /** The same in a while, once. */
+  /** Does the same once, after a delay. */
   soon(): void
-  /** Throws if a head could not be kept: nothing more may be signed then. */
+  /** Throws if a head could not be stored: nothing more may be signed then. */
   check(): void
 }
 
@@ -131,7 +130,7 @@ function keeper(
   return {
     now,
     soon() {
-      // What it throws is remembered, and told to the next batch.
+      // The error is stored and thrown for the next batch.
       timer ??= setTimeout(() => void now().catch(() => undefined), KEEP_EVERY_MS)
     },
     check() {

@@ -1,5 +1,4 @@
-// The one writer of a ledger file: signs, extends the tree, writes and syncs. It lives in a thread of its own, and owns keys
-// and file.
+// The only writer of a ledger file: signs, extends the tree, writes and syncs. It runs in its own thread.
 
 import {
   chainHead,
@@ -19,30 +18,29 @@ import type { LedgerPlace } from './place.ts'
 import { createSealer, type Seal } from './seal.ts'
 import { bytes, envelopeOf, openNodes, openTree } from './tree.ts'
 
-/** What a writer is made of. */
 interface WriterOptions {
   readonly db: Database
   readonly data: string
   readonly origin: string
-  /** The keys it may sign with; `ledger` are those that sign checkpoints. */
+  /** The private keys. `ledger` lists the ids of those that sign checkpoints. */
   readonly keys: readonly SigningKey[]
   readonly ledger: readonly string[]
-  /** Collects what another thread signs. */
+  /** Collects signatures from the signer thread. */
   readonly collector: Collector
   readonly place: LedgerPlace
 }
 
-/** Writes batches. After the first fault it writes nothing more: only a new start finds out what the file holds. */
+/** Writes batches. After the first error it writes nothing more; a new start must read the state of the file. */
 interface Writer {
-  /** Signs and writes a batch; how many entries there are then. @throws GatewayError, and is of no use afterwards. */
+  /** Signs and writes a batch. Returns the number of entries. @throws GatewayError; the writer is unusable afterwards. */
   write(batch: PackedBatch): Promise<number>
-  /** Answers once nothing is being written any more. */
+  /** Resolves when no write is in progress. */
   settled(): Promise<void>
-  /** A signed checkpoint of all that is written. */
+  /** A signed checkpoint of everything written. */
   checkpoint(): Promise<string>
-  /** Keeps a signed checkpoint in the file, for those who only read it. */
+  /** Stores a signed checkpoint in the file, for readers. */
   keepCheckpoint(note: string): void
-  /** @throws GatewayError if nothing can be written any more, or the files are gone; then nothing is written from now on. */
+  /** @throws GatewayError if the writer is unusable or the files are gone; the writer is then unusable. */
   present(): void
 }
 
@@ -50,18 +48,18 @@ interface Sealed extends Seal {
   readonly entry: PackedEntry
 }
 
-// Pages in the log, as good as can be told, after which they are moved into the file. All calls wait for it meanwhile: the more
-// there are, the longer.
+// The estimated number of pages in the log after which they are moved into the file. All calls wait for the move, so it must
+// stay small.
 const MOVED_AFTER = 2000
 const PAGES_OF_A_COMMIT = 4
 const PAGE_SIZE = 4096
 
-/** The beginning of a SHA-256 over a record and its name: what has rotted is found by it. */
+/** The first bytes of SHA-256 over a record and its name, to detect bit rot. */
 export function digestOf(name: string, text: string): Uint8Array {
   return sha256(`${name}\0${text}`).subarray(0, 8)
 }
 
-/** Opens a writer on a file whose right edge has been checked. */
+/** Opens a writer on a file whose newest entries were checked. */
 export function openWriter(options: WriterOptions): Writer {
   const { db, data, origin, keys, ledger, collector, place } = options
   const seal = createSealer(keys)
@@ -76,10 +74,10 @@ export function openWriter(options: WriterOptions): Writer {
   let unmoved = 0
   let turn: Promise<unknown> = Promise.resolve()
 
-  /** One batch at a time, in their order: also while one waits for its signatures. */
+  /** Writes one batch at a time, in order, even while one waits for its signatures. */
   function write(batch: PackedBatch): Promise<number> {
     const written = turn.then(() => writeOne(batch))
-    // Whoever waits for this one is told; the next one finds the writer broken.
+    // The caller of this batch gets the error. The next batch finds the writer unusable.
     turn = written.catch(() => undefined)
     return written
   }
@@ -97,14 +95,14 @@ export function openWriter(options: WriterOptions): Writer {
 
   async function writeOrBreak(batch: PackedBatch): Promise<number> {
     if (batch.after !== newest) throw stale()
-    // Signed before the transaction begins: nobody waits for a lock while we calculate.
+    // Signed before the transaction begins, to keep the transaction short.
     const entries = unpackEntries(batch)
     const sealed = await sealAll(entries, batch.shared)
     place.check()
     const first = tree.size
     const tiles = sealed.flatMap(({ leaf }) => append(leaf))
     statements.begin.run()
-    // The file itself is asked, not our memory: a second writer would be seen here.
+    // Compares with the file, not with memory, to detect a second writer.
     const { changes } = statements.head.run(tree.size, Buffer.concat(tree.frontier().peaks), first)
     if (changes !== 1) throw stale()
     const anchors = new Map<string, number>()
@@ -118,13 +116,13 @@ export function openWriter(options: WriterOptions): Writer {
     const records = unpackRecords(batch)
     for (const [name, text] of records) setRecord(name, text)
     statements.commit.run()
-    // Before anybody is told: what went to a file that nobody can find again is not on disk.
+    // Checked before the write is acknowledged: data in a file that was removed is lost.
     place.committed()
-    // Some drivers lower it behind the first write; so it is asked after one.
+    // Some drivers lower durability with the first write, so it is checked after that write.
     if (!proven) requireDurable(db)
     proven = true
     newest = entries.at(-1)?.id ?? newest
-    // Names of records are spread over the file: each may be on a page of its own.
+    // Record names are scattered over the file: each may need its own page.
     moveLog(
       PAGES_OF_A_COMMIT +
         entries.length +
@@ -134,7 +132,7 @@ export function openWriter(options: WriterOptions): Writer {
     return tree.size
   }
 
-  /** Seals a batch: our own share first, while the other thread makes its. */
+  /** Signs a batch: this thread's share first, while the signer thread works. */
   async function sealAll(entries: readonly PackedEntry[], shared: number): Promise<readonly Sealed[]> {
     const own: Sealed[] = []
     for (const entry of entries.slice(shared)) own.push({ entry, ...(await seal(entry)) })
@@ -145,7 +143,7 @@ export function openWriter(options: WriterOptions): Writer {
     return [...others, ...own]
   }
 
-  /** Moves the log into the file by hand: what SQLite does by itself behind a commit, it does not tell about if it fails. */
+  /** Moves the log explicitly, because SQLite's automatic checkpoint does not report failures. */
   function moveLog(pages: number): void {
     unmoved += pages
     if (unmoved < MOVED_AFTER) return
@@ -177,7 +175,7 @@ export function openWriter(options: WriterOptions): Writer {
     settled: () => turn.then(() => undefined),
     present,
     checkpoint: () => {
-      // What our memory holds beyond the file must never be signed.
+      // Entries that are only in memory must never be signed.
       present()
       const signing = keys.filter(({ publicKey }) => ledger.includes(publicKey.id))
       return sealCheckpoint({ origin, size: tree.size, root: tree.root() }, signing)
@@ -189,7 +187,7 @@ export function openWriter(options: WriterOptions): Writer {
         statements.checkpoint.run(note)
         place.committed()
       } catch (cause) {
-        // A write like any other: after the first that fails there is no next one.
+        // A failed write like any other: the writer is unusable.
         broken = faultOf(cause, ledgerFile(data))
         throw broken
       }
@@ -220,11 +218,11 @@ function prepareStatements(db: Database) {
 
 function stale(): GatewayError {
   return new GatewayError('STORE_FAILED', 'the batch does not follow the newest receipt in the file', {
-    hints: ['another process has written to it; stop that, then start again'],
+    hints: ['another process has written to the file; stop that process, then start again'],
   })
 }
 
-/** The head as the file has it. */
+/** The head in the file. */
 export function headIn(db: Database): { readonly size: number; readonly peaks: Uint8Array } {
   const row = db.prepare('SELECT size, peaks FROM head').get()
   const size = row?.['size']
@@ -232,7 +230,7 @@ export function headIn(db: Database): { readonly size: number; readonly peaks: U
   throw new GatewayError('LEDGER_DAMAGED', 'the ledger file has no head', { hints: ['run `tollgate fsck`'] })
 }
 
-/** The newest receipt in the file, as far as the next one depends on it. */
+/** The chain head of the newest receipt in the file. */
 export function newestIn(db: Database, size: number): ChainHead | undefined {
   if (size === 0) return undefined
   const row = db.prepare('SELECT payload, signature FROM entries WHERE idx = ?').get(size - 1)

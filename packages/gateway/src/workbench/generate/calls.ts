@@ -23,7 +23,7 @@ import { baseOf, distinctRules, ruleKey, worldOf, type World } from './world.ts'
 
 const USUAL_CALLS = 20_000
 const FEWEST_CALLS = 300
-const MOST_WORK = 20_000_000
+const MAX_WORK = 20_000_000
 
 /** How many calls are made up unless somebody wants another number: fewer where each takes longer. */
 export function usualCalls(a: Policy, b: Policy): number {
@@ -31,7 +31,7 @@ export function usualCalls(a: Policy, b: Policy): number {
     const asked = rules.reduce((all, rule) => all + costOf(rule), 0)
     return sum + asked + tools.length + principals.length
   }, 1)
-  return Math.max(FEWEST_CALLS, Math.min(USUAL_CALLS, Math.floor(MOST_WORK / size)))
+  return Math.max(FEWEST_CALLS, Math.min(USUAL_CALLS, Math.floor(MAX_WORK / size)))
 }
 
 /** What a rule takes to ask: most of all a pattern. */
@@ -62,7 +62,7 @@ export function* generateCalls(
 function* distinct(drafts: Iterable<Draft>, seen: Set<string>, most: number): Iterable<Draft> {
   let repeated = 0
   for (const draft of drafts) {
-    if (seen.size >= most || repeated > MOST_REPEATED) return
+    if (seen.size >= most || repeated > MAX_REPEATED) return
     const key = JSON.stringify(draft)
     if (key.length > LARGEST) continue
     if (seen.has(key)) {
@@ -75,7 +75,7 @@ function* distinct(drafts: Iterable<Draft>, seen: Set<string>, most: number): It
 }
 
 // Small policies run out of things to try, and then only say the same again.
-const MOST_REPEATED = 200_000
+const MAX_REPEATED = 200_000
 const LARGEST = 65_536
 
 interface Focuses {
@@ -83,16 +83,16 @@ interface Focuses {
   readonly rest: readonly Iterable<Draft>[]
 }
 
-const MOST_CHANGED = 2000
-const MOST_PATTERNS = 20
-const MOST_NEIGHBOURS = 24
+const MAX_CHANGED = 2000
+const MAX_PATTERNS = 20
+const MAX_NEIGHBOURS = 24
 const TOOLS_OF_A_RULE = 4
 
 function focusesOf(world: World, a: Policy, b: Policy): Focuses {
   const rules = distinctRules([a, b])
   const moved = changedRules(a, b)
-  const changed = rules.filter((rule) => moved.has(ruleKey(rule))).slice(0, MOST_CHANGED)
-  const declared = world.tools.filter((tool) => isDeclaredAnew(world, tool)).slice(0, MOST_CHANGED)
+  const changed = rules.filter((rule) => moved.has(ruleKey(rule))).slice(0, MAX_CHANGED)
+  const declared = world.tools.filter((tool) => isDeclaredAnew(world, tool)).slice(0, MAX_CHANGED)
   return {
     changed: [
       ...changed.map((rule) => ofChange(world, rule)),
@@ -124,7 +124,7 @@ function isDeclaredAnew(world: World, tool: string): boolean {
 
 /** The tools that try a rule: those that are declared first, one of each class of effect. */
 function toolsFor(world: World, rule: Rule): readonly string[] {
-  const own = rule.tools.slice(0, MOST_PATTERNS).flatMap(namesFor)
+  const own = rule.tools.slice(0, MAX_PATTERNS).flatMap(namesFor)
   const others = world.tools.filter((tool) => rule.tools.some((each) => each.matches(tool)))
   const fit = [...own, ...others]
   const known = fit.filter((tool) => world.declared(tool).length > 0)
@@ -160,20 +160,20 @@ function startsFor(world: World, rule: Rule, tool: string): readonly Draft[] {
   const base = callerFor(rule, world, baseOf(world, tool))
   const seeds = seedsFor(world, tool)
   const reached = [base, ...seeds].flatMap((each) => reaching(world, rule, prepared(world, each)))
-  return [...reached.slice(0, MOST_STARTS), ...seeds]
+  return [...reached.slice(0, MAX_STARTS), ...seeds]
 }
 
 function seedsFor(world: World, tool: string): readonly Draft[] {
-  return world.seeds.filter((seed) => seed.tool === tool).slice(0, MOST_SEEDS)
+  return world.seeds.filter((seed) => seed.tool === tool).slice(0, MAX_SEEDS)
 }
 
-const MOST_SEEDS = 12
-const MOST_RULES_OF_A_TOOL = 24
+const MAX_SEEDS = 12
+const MAX_RULES_OF_A_TOOL = 24
 
 function rulesAt(world: World, tool: string): readonly Iterable<Draft>[] {
   return world
     .rulesFor(tool)
-    .slice(0, MOST_RULES_OF_A_TOOL)
+    .slice(0, MAX_RULES_OF_A_TOOL)
     .map((rule) => trying(world, rule, tool))
 }
 
@@ -196,12 +196,12 @@ function ofTool(world: World, tool: string): Iterable<Draft> {
 function callers(world: World, draft: Draft): readonly Draft[] {
   const tiers = new Map(world.principals.map((name) => [world.tiersOf(name).join(' '), name]))
   tiers.delete(world.tiersOf(draft.principal ?? '').join(' '))
-  return [draft, ...[...tiers.values()].slice(0, MOST_CALLERS).map((principal) => ({ ...draft, principal }))]
+  return [draft, ...[...tiers.values()].slice(0, MAX_CALLERS).map((principal) => ({ ...draft, principal }))]
 }
 
-const MOST_CALLERS = 4
+const MAX_CALLERS = 4
 const ANY_WAY: readonly Way[] = [[]]
-const MOST_STARTS = 6
+const MAX_STARTS = 6
 const PAIRED_VALUES = 5
 
 /** A rule at one tool: every way into it and past it, and from there one thing after the other changed. */
@@ -219,10 +219,10 @@ function trying(world: World, rule: Rule, tool: string): Iterable<Draft> {
     const all = argumentsIn(
       world
         .rulesFor(tool)
-        .slice(0, MOST_RULES_OF_A_TOOL)
+        .slice(0, MAX_RULES_OF_A_TOOL)
         .flatMap((each) => world.waysOf(each).clues),
     )
-    const starts = [...into.slice(0, MOST_STARTS), ...past.slice(0, MOST_STARTS)]
+    const starts = [...into.slice(0, MAX_STARTS), ...past.slice(0, MAX_STARTS)]
     yield* inTurn([
       inTurn(starts.map((start) => withEach(start, own))),
       elsewhere(world, first),
@@ -244,7 +244,7 @@ function pairsWith(world: World, rule: Rule, rules: readonly Rule[]): readonly I
     .map((other, i) => [other, Math.abs(i - at)] as const)
     .filter(([other]) => other !== rule && meeting(rule, other).length > 0)
     .sort(([, x], [, y]) => x - y)
-    .slice(0, MOST_NEIGHBOURS)
+    .slice(0, MAX_NEIGHBOURS)
   return near.map(([other]) => lazily(() => ofBoth(world, rule, other)))
 }
 
@@ -262,7 +262,7 @@ function* ofBoth(world: World, a: Rule, b: Rule): Iterable<Draft> {
     const base = callerFor(a, world, callerFor(b, world, baseOf(world, tool)))
     const [first, second] = [a, b].map((rule) => (rule.when ? world.waysOf(rule).when : ANY_WAY))
     for (const way of first ?? []) {
-      for (const other of (second ?? []).slice(0, MOST_STARTS)) {
+      for (const other of (second ?? []).slice(0, MAX_STARTS)) {
         yield prepared(world, along(world, base, [...way, ...other]))
       }
     }

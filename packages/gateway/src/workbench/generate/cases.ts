@@ -6,14 +6,14 @@ import type { CallStep, Case, CaseBrowser, CaseCall, CaseFile } from '../case.ts
 import type { Draft, DraftSource } from './draft.ts'
 import { member } from './shape.ts'
 
-const MOST_CALLS = 2000
+const MAX_CALLS = 2000
 
 /** The calls of a file, each once and alone. What no door would pass on as an object is left out. */
 export function draftsIn({ cases }: CaseFile): readonly Draft[] {
   const drafts = cases.flatMap((each) =>
     each.steps.flatMap((step) => (step.does === 'call' ? draftOf(each, step) : [])),
   )
-  return [...new Map(drafts.map((draft) => [JSON.stringify(draft), draft])).values()].slice(0, MOST_CALLS)
+  return [...new Map(drafts.map((draft) => [JSON.stringify(draft), draft])).values()].slice(0, MAX_CALLS)
 }
 
 function draftOf({ at, tenant }: Case, { call }: CallStep): readonly Draft[] {

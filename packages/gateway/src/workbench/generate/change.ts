@@ -9,9 +9,9 @@ import { branchesOf } from './pattern.ts'
 import { textsAround } from './values.ts'
 import type { World } from './world.ts'
 
-const MOST_BRANCHES = 300
-const MOST_TEXTS = 120
-const MOST_PATHS = 12
+const MAX_BRANCHES = 300
+const MAX_TEXTS = 120
+const MAX_PATHS = 12
 const ODD: readonly string[] = [
   '..', '/../', '~', '%', '\\', '`', '$(', '\u0000', '\u0007', '\u007f', '-', ' -x', '"', ';', '--', '#', '*', '/', 'é', '\n', 'Z', '9', '<<',
 ] // oxfmt-ignore
@@ -23,7 +23,7 @@ export function* aroundChange(world: World, rule: Rule, starts: readonly Draft[]
   for (const sized of starts) yield* withSizes(world, rule, sized)
   const texts = new Map(paths.map(([path, clues]) => [path, distinguishing(clues)]))
   // One text after the other at every start, so that no start has to wait for all of another.
-  for (let i = 0; i < MOST_TEXTS + ODD.length; i++) {
+  for (let i = 0; i < MAX_TEXTS + ODD.length; i++) {
     for (const [path, all] of texts) {
       const text = all[i]
       if (text === undefined) continue
@@ -42,7 +42,7 @@ function textPaths(world: World, rule: Rule): readonly (readonly [readonly strin
     for (const clue of form?.when ? world.waysOf(form).clues : []) {
       if (clue.path[0] !== 'args' || clue.path.length < 2 || clue.path.at(-1) === '#') continue
       const key = JSON.stringify(clue.path.slice(1))
-      if (!byPath.has(key) && byPath.size >= MOST_PATHS) continue
+      if (!byPath.has(key) && byPath.size >= MAX_PATHS) continue
       const lists = byPath.get(key) ?? [[], []]
       lists[i]?.push(clue)
       byPath.set(key, lists)
@@ -63,7 +63,7 @@ function distinguishing([before = [], after = []]: readonly (readonly Clue[])[])
     clues.map((clue) => clue.fits(text)).join()
   const apart = texts.filter((text) => answers(before, text) !== answers(after, text))
   const rest = texts.filter((text) => !apart.includes(text))
-  return [...apart.slice(0, MOST_TEXTS - 20), ...ODD, ...rest].slice(0, MOST_TEXTS + ODD.length)
+  return [...apart.slice(0, MAX_TEXTS - 20), ...ODD, ...rest].slice(0, MAX_TEXTS + ODD.length)
 }
 
 function clueKey({ test, value }: Clue): string {
@@ -72,7 +72,7 @@ function clueKey({ test, value }: Clue): string {
 
 function textsFor(clue: Clue): readonly string[] {
   const { test, value } = clue
-  if (test === 'matches' && typeof value === 'string') return branchesOf(value, MOST_BRANCHES)
+  if (test === 'matches' && typeof value === 'string') return branchesOf(value, MAX_BRANCHES)
   return textsAround(clue)
 }
 
@@ -93,17 +93,17 @@ function around(before: Json | undefined, text: string): readonly string[] {
   ]
 }
 
-const MOST_SIZE = 4096
-const MOST_PLACES = 12
+const MAX_SIZE = 4096
+const MAX_PLACES = 12
 
 /** Texts and lists at the bounds of what is asked about sizes, made longer at different places. */
 function* withSizes(world: World, rule: Rule, start: Draft): Iterable<Draft> {
   const sizes = world.waysOf(rule).clues.filter(({ path }) => path[0] === 'args' && path.at(-1) === '#')
-  for (const { path, value } of sizes.slice(0, MOST_PATHS)) {
+  for (const { path, value } of sizes.slice(0, MAX_PATHS)) {
     if (typeof value !== 'number') continue
     const inner = path.slice(1, -1)
     for (const size of [value - 1, value, value + 1, value + 2].filter(
-      (each) => each >= 0 && each <= MOST_SIZE,
+      (each) => each >= 0 && each <= MAX_SIZE,
     )) {
       for (const grown of grownTo(valueAt(start.args, inner), size)) yield withArgument(start, inner, grown)
     }
@@ -115,8 +115,8 @@ function grownTo(before: Json | undefined, size: number): readonly Json[] {
   if (typeof before !== 'string' || before === '') return ['x'.repeat(size)]
   const more = size - before.length
   if (more <= 0) return [before.slice(0, size)]
-  const step = Math.max(1, Math.floor(before.length / MOST_PLACES))
-  return Array.from({ length: Math.min(MOST_PLACES, before.length) }, (_, i) => {
+  const step = Math.max(1, Math.floor(before.length / MAX_PLACES))
+  return Array.from({ length: Math.min(MAX_PLACES, before.length) }, (_, i) => {
     const at = Math.min(before.length - 1, i * step)
     return before.slice(0, at) + (before[at] ?? 'x').repeat(more) + before.slice(at)
   })

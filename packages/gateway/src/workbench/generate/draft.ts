@@ -105,13 +105,13 @@ export function withAt(
   return Object.fromEntries(changed === undefined ? others : [...others, [name, changed]])
 }
 
-const MOST_ITEMS = 64
+const MAX_ITEMS = 64
 
 /** The place in a list that a name of a path stands for; undefined if it stands for a member. */
 function indexOf(name: string): number | undefined {
   if (name === ITEM) return 0
   const index = /^\[(\d{1,4})\]$/.exec(name)?.[1]
-  return index !== undefined && Number(index) < MOST_ITEMS ? Number(index) : undefined
+  return index !== undefined && Number(index) < MAX_ITEMS ? Number(index) : undefined
 }
 
 /** The draft with another value at a path of its arguments. */

@@ -7,7 +7,7 @@ type HostPattern = GateSettings['egress']['allow'][number]
 /** A host that no policy names. */
 export const STRANGER = 'unknown-host.example'
 
-const MOST_HOSTS = 400
+const MAX_HOSTS = 400
 
 /** Addresses for all lists of hosts of these policies, those that only one of them has first. */
 export function addressesOf(...policies: readonly Policy[]): readonly string[] {
@@ -17,9 +17,9 @@ export function addressesOf(...policies: readonly Policy[]): readonly string[] {
   const all = new Map(lists.flatMap((list) => [...list]))
   const isShared = (key: string): boolean => lists.every((list) => list.has(key))
   const sorted = [...all].sort(([a], [b]) => Number(isShared(a)) - Number(isShared(b)))
-  const wanted = sorted.slice(0, MOST_HOSTS).flatMap(([, pattern]) => addressesFor(pattern))
+  const wanted = sorted.slice(0, MAX_HOSTS).flatMap(([, pattern]) => addressesFor(pattern))
   const urls = [`https://${STRANGER}/`, ...wanted, `mailto:somebody@${STRANGER}`, 'https://192.0.2.7/']
-  return [...new Set(urls)].slice(0, MOST_HOSTS)
+  return [...new Set(urls)].slice(0, MAX_HOSTS)
 }
 
 /** An address that nothing should object to: one that all of these policies allow, if there is one. */

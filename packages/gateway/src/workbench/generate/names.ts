@@ -6,7 +6,7 @@ import type { Policy } from '@tollgate/kernel/policy'
 export type NamePattern = Policy['tools'][number]['name']
 
 const FILLINGS: readonly string[] = ['probe', 'x', '']
-const LONGEST = 256
+const MAX_NAME_LENGTH = 256
 
 /** Names that fit a pattern: itself, if it is one. */
 export function namesFor(pattern: NamePattern): readonly string[] {
@@ -34,13 +34,13 @@ function longer(a: string, b: string): string {
 }
 
 function isName(name: string, pattern: NamePattern): boolean {
-  return name !== '' && name.length <= LONGEST && pattern.matches(name)
+  return name !== '' && name.length <= MAX_NAME_LENGTH && pattern.matches(name)
 }
 
 /** Names that are not quite those of a pattern. */
 export function namesNear({ source }: NamePattern): readonly string[] {
   const name = source.replaceAll('*', 'x')
   return [`${name}x`, name.slice(0, -1), name.toUpperCase(), source.replaceAll('*', '').slice(0, -1)].filter(
-    (each) => each !== '' && each.length <= LONGEST,
+    (each) => each !== '' && each.length <= MAX_NAME_LENGTH,
   )
 }

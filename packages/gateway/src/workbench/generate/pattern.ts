@@ -8,10 +8,10 @@ type PatternPart =
   | { readonly kind: 'choice'; readonly parts: readonly PatternPart[] }
   | { readonly kind: 'repeat'; readonly part: PatternPart; readonly counts: readonly number[] }
 
-const MOST_TEXTS = 24
-const MOST_LENGTH = 4096
-const MOST_DEPTH = 40
-const MOST_COUNT = 64
+const MAX_TEXTS = 24
+const MAX_LENGTH = 4096
+const MAX_DEPTH = 40
+const MAX_COUNT = 64
 
 /** Some texts that probably fit, the plainest first; none for a pattern that could not be read. */
 export function textsOf(pattern: string): readonly string[] {
@@ -20,18 +20,18 @@ export function textsOf(pattern: string): readonly string[] {
   const sizes: number[] = []
   const texts = [write(part, (options) => (sizes.push(options), 0))]
   for (const [point, size] of sizes.entries()) {
-    for (let option = 1; option < size && texts.length < MOST_TEXTS; option++) {
+    for (let option = 1; option < size && texts.length < MAX_TEXTS; option++) {
       let at = 0
       texts.push(write(part, () => (at++ === point ? option : 0)))
     }
   }
-  return [...new Set(texts.filter((text) => text.length <= MOST_LENGTH))]
+  return [...new Set(texts.filter((text) => text.length <= MAX_LENGTH))]
 }
 
 /** Texts for every branch of a pattern, also for those inside of others: at most so many. */
 export function branchesOf(pattern: string, most: number): readonly string[] {
   const part = new PatternReader(pattern).whole()
-  return part ? [...new Set(variants(part, most))].filter((text) => text.length <= MOST_LENGTH) : []
+  return part ? [...new Set(variants(part, most))].filter((text) => text.length <= MAX_LENGTH) : []
 }
 
 function variants(part: PatternPart, most: number): readonly string[] {
@@ -49,7 +49,7 @@ function variants(part: PatternPart, most: number): readonly string[] {
       const once = variants(part.part, most)
       const [first = ''] = once
       const counted = part.counts.map((count) =>
-        first.repeat(Math.min(count, Math.ceil(MOST_LENGTH / (first.length + 1)))),
+        first.repeat(Math.min(count, Math.ceil(MAX_LENGTH / (first.length + 1)))),
       )
       return [...counted, ...(part.counts.some((count) => count > 0) ? once : [])].slice(0, most)
     }
@@ -63,7 +63,7 @@ function sequences(parts: readonly (readonly string[])[], most: number): readonl
   for (const [i, forms] of parts.entries()) {
     const [before, after] = [firsts.slice(0, i).join(''), firsts.slice(i + 1).join('')]
     for (const form of forms.slice(1)) {
-      if (texts.length >= most || before.length + form.length + after.length > MOST_LENGTH) break
+      if (texts.length >= most || before.length + form.length + after.length > MAX_LENGTH) break
       texts.push(before + form + after)
     }
   }
@@ -83,12 +83,12 @@ function write(part: PatternPart, pick: (options: number) => number): string {
     }
     case 'sequence': {
       let text = ''
-      for (const each of part.parts) if (text.length <= MOST_LENGTH) text += write(each, pick)
+      for (const each of part.parts) if (text.length <= MAX_LENGTH) text += write(each, pick)
       return text
     }
     case 'repeat': {
       const once = write(part.part, pick)
-      return once.repeat(Math.min(chosen(part.counts) ?? 0, Math.ceil(MOST_LENGTH / (once.length + 1))))
+      return once.repeat(Math.min(chosen(part.counts) ?? 0, Math.ceil(MAX_LENGTH / (once.length + 1))))
     }
   }
 }
@@ -120,7 +120,7 @@ class PatternReader {
   }
 
   #alternatives(): PatternPart | undefined {
-    if (++this.#depth > MOST_DEPTH) return undefined
+    if (++this.#depth > MAX_DEPTH) return undefined
     const parts: PatternPart[] = []
     do {
       const part = this.#sequence()
@@ -241,7 +241,7 @@ function pointOf(code: number): string {
 /** Once if that may be, then as little and as much as may be. */
 function countsOf(least: number, most: number): readonly number[] {
   const counts = [Math.max(least, Math.min(1, most)), least, least + 1, most]
-  return [...new Set(counts.filter((count) => count >= least && count <= most && count <= MOST_COUNT))]
+  return [...new Set(counts.filter((count) => count >= least && count <= most && count <= MAX_COUNT))]
 }
 
 function ends(ranges: readonly (readonly [string, string])[]): readonly string[] {

@@ -6,9 +6,9 @@ import { callOf, withArgument, type Draft } from './draft.ts'
 import { along } from './seeds.ts'
 import type { World } from './world.ts'
 
-const MOST_WAYS = 6
-const MOST_STEPS = 10
-const MOST_EXITS = 12
+const MAX_WAYS = 6
+const MAX_STEPS = 10
+const MAX_EXITS = 12
 const ALWAYS: readonly Way[] = [[]]
 
 /** Calls like this one that the rule decides, in each policy that has it; none if none was found. */
@@ -16,7 +16,7 @@ export function reaching(world: World, rule: Rule, base: Draft): readonly Draft[
   const homes = world.policies.filter(({ rules }) => rules.includes(rule))
   const ways = rule.when ? world.waysOf(rule).when : ALWAYS
   return homes.flatMap((policy) =>
-    ways.slice(0, MOST_WAYS).flatMap((way) => reached(world, policy, rule, base, way) ?? []),
+    ways.slice(0, MAX_WAYS).flatMap((way) => reached(world, policy, rule, base, way) ?? []),
   )
 }
 
@@ -24,12 +24,12 @@ export function reaching(world: World, rule: Rule, base: Draft): readonly Draft[
 function reached(world: World, policy: Policy, rule: Rule, base: Draft, into: Way): Draft | undefined {
   let way = into
   let draft = along(world, base, way)
-  for (let step = 0; step < MOST_STEPS; step++) {
+  for (let step = 0; step < MAX_STEPS; step++) {
     const inTheWay = decidedBy(policy, draft)
     if (inTheWay === rule) return draft
     if (!inTheWay) return otherwise(world, draft, way).find((each) => decidedBy(policy, each) === rule)
     if (!inTheWay.when || policy.rules.indexOf(inTheWay) > policy.rules.indexOf(rule)) return undefined
-    const exits = world.waysOf(inTheWay).unless.slice(0, MOST_EXITS)
+    const exits = world.waysOf(inTheWay).unless.slice(0, MAX_EXITS)
     const out = exits
       .map((exit) => [...way, ...exit])
       .find((each) => decidedBy(policy, along(world, base, each)) !== inTheWay)

@@ -9,8 +9,8 @@ import { textsOf } from './pattern.ts'
 export { isObject } from '../../tools/offer.ts'
 
 const DEEPEST = 6
-const MOST_PROPERTIES = 32
-const LONGEST = 2048
+const MAX_PROPERTIES = 32
+const MAX_TEXT_LENGTH = 2048
 
 /** The schemas that a policy's text has for its tools, by the name of each declaration. */
 export function schemasIn(text: string): ReadonlyMap<string, JsonObject> {
@@ -33,19 +33,19 @@ export function examplesOf(schema: JsonObject): readonly JsonObject[] {
 /** A place in arguments, and values to try there; undefined is for none at all. */
 export type Bounds = readonly (readonly [path: readonly string[], values: readonly (Json | undefined)[]])[]
 
-const MOST_BOUNDS = 64
+const MAX_BOUNDS = 64
 const DEEPEST_BOUNDS = 4
 
 /** Values at the bounds of each property of a schema, also of those inside of others. */
 export function boundsOf(schema: JsonObject): Bounds {
-  return boundsIn(schema, schema, []).slice(0, MOST_BOUNDS)
+  return boundsIn(schema, schema, []).slice(0, MAX_BOUNDS)
 }
 
 function boundsIn(root: JsonObject, given: Json, path: readonly string[]): Bounds {
   if (path.length > DEEPEST_BOUNDS) return []
   const schema = resolved(root, given)
   const properties = member(schema, 'properties')
-  const named = isObject(properties) ? Object.entries(properties).slice(0, MOST_PROPERTIES) : []
+  const named = isObject(properties) ? Object.entries(properties).slice(0, MAX_PROPERTIES) : []
   const items = member(schema, 'items')
   const inner = [...named, ...(isObject(items) ? [[ITEM, items] as const] : [])]
   const own: Bounds = inner.map(([name, each]) => [
@@ -66,7 +66,7 @@ function valuesFor(root: JsonObject, property: Json): readonly Json[] {
   const lengths = ['minLength', 'maxLength']
     .map((name) => member(schema, name))
     .flatMap((bound) => (typeof bound === 'number' ? [bound - 1, bound, bound + 1] : []))
-    .filter((length) => length >= 0 && length <= LONGEST)
+    .filter((length) => length >= 0 && length <= MAX_TEXT_LENGTH)
   return [
     ...named.slice(0, 16),
     ...numbers,
@@ -108,7 +108,7 @@ function example(root: JsonObject, given: Json, all: boolean, depth: number): Js
 function exampleObject(root: JsonObject, schema: Json, all: boolean, depth: number): JsonObject {
   const properties = member(schema, 'properties')
   const needed = listOf(member(schema, 'required'))
-  const named = isObject(properties) ? Object.entries(properties).slice(0, MOST_PROPERTIES) : []
+  const named = isObject(properties) ? Object.entries(properties).slice(0, MAX_PROPERTIES) : []
   const wanted = named.filter(([name]) => all || needed.includes(name))
   return Object.fromEntries(wanted.map(([name, each]) => [name, example(root, each, all, depth + 1)]))
 }
@@ -133,7 +133,7 @@ function exampleText(schema: Json): string {
   const [fits] = patternsOf(schema)
   const least = member(schema, 'minLength')
   const text = fits ?? 'x'
-  return typeof least === 'number' && least <= LONGEST ? text.padEnd(least, 'x') : text
+  return typeof least === 'number' && least <= MAX_TEXT_LENGTH ? text.padEnd(least, 'x') : text
 }
 
 /** What a reference inside of the schema points at. */

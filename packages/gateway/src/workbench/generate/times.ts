@@ -9,7 +9,7 @@ const DAY = 24 * HOUR
 /** A Monday, 00:00 UTC. Any would do, but it has to be the same each time. */
 const MONDAY = Date.UTC(2026, 0, 5)
 const NOON = MONDAY + 12 * HOUR
-const MOST_TIMES = 200
+const MAX_TIMES = 200
 
 /** Moments for these policies; the first is the most usual one, inside of all hours if there is such a moment. */
 export function timesOf(policies: readonly Policy[]): readonly number[] {
@@ -18,7 +18,7 @@ export function timesOf(policies: readonly Policy[]): readonly number[] {
     .flat()
     .flatMap(({ from, to }) => [MONDAY + from - 1, MONDAY + from, MONDAY + to - 1, MONDAY + to])
   const spread = edges.length > 0 || usesTime(policies) ? throughTheYear() : []
-  const all = [...new Set([NOON, ...edges.map(inWeek), ...namedIn(policies), ...spread])].slice(0, MOST_TIMES)
+  const all = [...new Set([NOON, ...edges.map(inWeek), ...namedIn(policies), ...spread])].slice(0, MAX_TIMES)
   const open = (time: number): number =>
     windows.flat().filter(({ from, to }) => from <= weekTime(time) && weekTime(time) < to).length
   const usual = all.reduce((best, time) => (open(time) > open(best) ? time : best), NOON)

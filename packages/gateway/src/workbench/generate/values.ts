@@ -4,22 +4,22 @@ import type { Json } from '@tollgate/evidence'
 import type { Clue } from '@tollgate/kernel/workbench'
 import { textsOf } from './pattern.ts'
 
-const MOST_FITTING = 6
-const MOST_VALUES = 64
-const LONGEST = 4096
+const MAX_FITTING = 6
+const MAX_VALUES = 64
+const MAX_TEXT_LENGTH = 4096
 const FILLINGS: readonly string[] = ['x', '', 'a/b', '1', 'X.y']
 const ANYTHING: readonly Json[] = ['x', 0, true, 1, -1, 'probe', '', false, [], {}, null]
 
 /** Finds values that are as all of some clues want the same part to be; undefined is for none at all. */
 export type Fitting = (clues: readonly Clue[]) => readonly (Json | undefined)[]
 
-const MOST_KEPT = 2000
-const MOST_WORK = 100_000_000
+const MAX_KEPT = 2000
+const MAX_WORK = 100_000_000
 
 /** What finds values. Large patterns take long: after so much work, values are no longer tried before they are used. */
 export function createFitting(): Fitting {
   const kept = new Map<string, readonly (Json | undefined)[]>()
-  let left = MOST_WORK
+  let left = MAX_WORK
   const costs = (value: Json | undefined, clues: readonly Clue[]): number => {
     const length = typeof value === 'string' ? value.length : 1
     return clues.reduce(
@@ -31,10 +31,10 @@ export function createFitting(): Fitting {
     const key = JSON.stringify(clues.map(({ test, value, holds }) => [test, value, holds ?? null]))
     const known = kept.get(key)
     if (known) return known
-    if (kept.size >= MOST_KEPT) kept.clear()
+    if (kept.size >= MAX_KEPT) kept.clear()
     const found: (Json | undefined)[] = []
     for (const value of distinct([...clues.flatMap(around), ...joined(clues), ...ANYTHING, undefined])) {
-      if (found.length >= MOST_FITTING) break
+      if (found.length >= MAX_FITTING) break
       left -= costs(value, clues)
       if (left < 0 || clues.every((clue) => clue.fits(value))) found.push(value)
     }
@@ -48,12 +48,12 @@ export function probing(clues: readonly Clue[]): readonly (Json | undefined)[] {
   const values = rareFirst(clues.map(around))
   // One of each in turn, so that a long list of constants does not crowd out the others.
   const longest = Math.max(0, ...values.map(({ length }) => length))
-  const inTurn = Array.from({ length: Math.min(longest, MOST_VALUES) }, (_, i) =>
+  const inTurn = Array.from({ length: Math.min(longest, MAX_VALUES) }, (_, i) =>
     values.flatMap((list) => list.slice(i, i + 1)),
   ).flat()
-  return distinct([...joined(clues), ...inTurn.slice(0, 4 * MOST_VALUES), undefined, ...ANYTHING]).slice(
+  return distinct([...joined(clues), ...inTurn.slice(0, 4 * MAX_VALUES), undefined, ...ANYTHING]).slice(
     0,
-    MOST_VALUES,
+    MAX_VALUES,
   )
 }
 
@@ -131,7 +131,7 @@ function changed(text: string): readonly string[] {
     `${text.slice(0, middle)}~${text.slice(middle + 1)}`,
     '',
   ]
-  return texts.filter((each) => each.length <= LONGEST)
+  return texts.filter((each) => each.length <= MAX_TEXT_LENGTH)
 }
 
 function otherCase(text: string): string {
@@ -156,7 +156,9 @@ function joined(clues: readonly Clue[]): readonly string[] {
     .map((pattern) => textsOf(pattern).slice(0, 8))
   const whole = [...FILLINGS, ...patterns.flat()].map((filling) => front + middle + filling + back)
   const joint = patterns.length > 1 ? concatenated(patterns) : []
-  return [...(front + back + middle === '' ? [] : whole), ...joint].filter((text) => text.length <= LONGEST)
+  return [...(front + back + middle === '' ? [] : whole), ...joint].filter(
+    (text) => text.length <= MAX_TEXT_LENGTH,
+  )
 }
 
 const SEPARATORS: readonly string[] = ['', '/', ' ', ' x ']

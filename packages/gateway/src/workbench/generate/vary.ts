@@ -10,7 +10,7 @@ import { withText } from './seeds.ts'
 import { probing } from './values.ts'
 import type { World } from './world.ts'
 
-const MOST_PATHS = 48
+const MAX_PATHS = 48
 
 /** Paths of arguments, each with the values to try there. */
 type Arguments = readonly (readonly [path: readonly string[], values: readonly (Json | undefined)[]])[]
@@ -23,7 +23,7 @@ export function argumentsIn(clues: readonly Clue[]): Arguments {
     const key = JSON.stringify(clue.path.slice(1))
     const known = byPath.get(key)
     if (known) known.push(clue)
-    else if (byPath.size < MOST_PATHS) byPath.set(key, [clue])
+    else if (byPath.size < MAX_PATHS) byPath.set(key, [clue])
   }
   // Sound: the keys were made from paths.
   return [...byPath].map(([key, of]) => [JSON.parse(key) as string[], probing(of)])
@@ -62,18 +62,18 @@ export function* withPairs(draft: Draft, values: Arguments, most: number): Itera
   }
 }
 
-const MOST_EACH = 40
+const MAX_EACH = 40
 
 /** Another caller, another time, another place. */
 export function* elsewhere(world: World, draft: Draft): Iterable<Draft> {
   const lists: readonly (readonly Draft[])[] = [
-    world.principals.slice(0, MOST_EACH).map((principal) => ({ ...draft, principal })),
+    world.principals.slice(0, MAX_EACH).map((principal) => ({ ...draft, principal })),
     world.times.map((time) => ({ ...draft, time })),
     world.doors.map((door) => ({ ...draft, door })),
-    world.sessions.slice(0, MOST_EACH).map((session) => ({ ...draft, session })),
-    [undefined, ...world.environments.slice(0, MOST_EACH)].map((environment) => ({ ...draft, environment })),
-    [undefined, ...world.workspaces.slice(0, MOST_EACH)].map((workspace) => ({ ...draft, workspace })),
-    world.tenants.slice(0, MOST_EACH).map((tenant) => ({ ...draft, tenant })),
+    world.sessions.slice(0, MAX_EACH).map((session) => ({ ...draft, session })),
+    [undefined, ...world.environments.slice(0, MAX_EACH)].map((environment) => ({ ...draft, environment })),
+    [undefined, ...world.workspaces.slice(0, MAX_EACH)].map((workspace) => ({ ...draft, workspace })),
+    world.tenants.slice(0, MAX_EACH).map((tenant) => ({ ...draft, tenant })),
     [
       { ...draft, principal: undefined },
       { ...draft, delegation: '0'.repeat(64) },
@@ -103,7 +103,7 @@ export function* elsewhereTo(world: World, draft: Draft): Iterable<Draft> {
 /** Labelled data to each place: what each gate alone lets pass, two together may not. */
 export function* dataTo(world: World, draft: Draft): Iterable<Draft> {
   const { address, text } = world.shapeOf(draft.tool)
-  for (const url of world.addresses.slice(0, MOST_EACH)) {
+  for (const url of world.addresses.slice(0, MAX_EACH)) {
     const there = withArgument(draft, address, url)
     const isSame = JSON.stringify(address) === JSON.stringify(text)
     for (const sample of LABELLED) {
@@ -153,7 +153,7 @@ export function pageAt(url: string): JsonObject {
 }
 
 function pages(world: World, draft: Draft): readonly Draft[] {
-  const urls = world.addresses.filter((url) => url.startsWith('http')).slice(0, MOST_EACH)
+  const urls = world.addresses.filter((url) => url.startsWith('http')).slice(0, MAX_EACH)
   const risks = world.policies.flatMap(({ gates }) => {
     const most = gates.browser.maxSentinelRisk
     return [most, most + 1, most - 1]

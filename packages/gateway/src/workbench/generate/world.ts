@@ -58,8 +58,8 @@ interface ArgumentsShape {
   readonly cost: readonly string[] | undefined
 }
 
-const MOST_NAMES = 2000
-const MOST_MET = 400
+const MAX_NAMES = 2000
+const MAX_MET = 400
 const STRANGER = 'agent:probe'
 
 /** Looks through two policies. */
@@ -104,13 +104,13 @@ export function worldOf(a: Policy, b: Policy, seeds: readonly Draft[] = []): Wor
   return world
 }
 
-const MOST_KEPT = 4096
-const MOST_ADDRESSES = 8
+const MAX_KEPT = 4096
+const MAX_ADDRESSES = 8
 
 function kept<T>(store: Map<string, T>, key: string, make: (key: string) => T): T {
   const known = store.get(key)
   if (known !== undefined) return known
-  if (store.size >= MOST_KEPT) store.clear()
+  if (store.size >= MAX_KEPT) store.clear()
   const made = make(key)
   store.set(key, made)
   return made
@@ -142,7 +142,7 @@ function listed(policies: readonly Policy[], read: (policy: Policy) => readonly 
   const lists = policies.map((policy) => new Set(read(policy)))
   const all = new Set(lists.flatMap((list) => [...list]))
   const isShared = (name: string): boolean => lists.every((list) => list.has(name))
-  return [...all].sort((x, y) => Number(isShared(x)) - Number(isShared(y))).slice(0, MOST_NAMES)
+  return [...all].sort((x, y) => Number(isShared(x)) - Number(isShared(y))).slice(0, MAX_NAMES)
 }
 
 function namesOf(policies: readonly Policy[], read: (policy: Policy) => readonly NamePattern[]): string[] {
@@ -157,11 +157,11 @@ function meetings(a: readonly NamePattern[], b: readonly NamePattern[]): readonl
   const [left, right] = [a, b].map((list) => list.filter(({ exact }) => !exact).slice(0, 40))
   return (left ?? [])
     .flatMap((x) => (right ?? []).flatMap((y) => (x === y ? [] : namesForBoth(x, y))))
-    .slice(0, MOST_MET)
+    .slice(0, MAX_MET)
 }
 
 function unique(names: readonly string[]): string[] {
-  return [...new Set(names)].slice(0, MOST_NAMES)
+  return [...new Set(names)].slice(0, MAX_NAMES)
 }
 
 function toolsOf(policies: readonly Policy[]): readonly string[] {
@@ -201,7 +201,7 @@ function shapeOf(
     bounds: own.flatMap(boundsOf),
     text: declaredPath(texts[0] ?? declared.flatMap(({ sinks }) => sinks)[0] ?? 'note'),
     address: declaredPath(address),
-    addresses: [...new Set(addresses)].slice(0, MOST_ADDRESSES).map(declaredPath),
+    addresses: [...new Set(addresses)].slice(0, MAX_ADDRESSES).map(declaredPath),
     cost: cost === undefined ? undefined : declaredPath(cost),
   }
 }
@@ -256,11 +256,11 @@ function strongest(world: World): string {
   const rank = (name: string): number => Math.min(...world.tiersOf(name).map((tier) => TIERS.indexOf(tier)))
   const acts = (name: string): boolean => policies.every((policy) => !isDelegateOnly(policy, name))
   const [best] = principals
-    .slice(0, MOST_RANKED)
+    .slice(0, MAX_RANKED)
     .filter(acts)
     .map((name) => [name, rank(name)] as const)
     .sort(([, x], [, y]) => y - x)
   return best?.[0] ?? STRANGER
 }
 
-const MOST_RANKED = 300
+const MAX_RANKED = 300

@@ -55,7 +55,7 @@ interface FoundCall {
   readonly kept: KeptCall
 }
 
-const MOST_CALLS = 100_000
+const MAX_CALLS = 100_000
 
 /** Nothing is known yet. */
 export function createGatherer(wanted: CallFilter = {}): Gatherer {
@@ -81,7 +81,7 @@ export function createGatherer(wanted: CallFilter = {}): Gatherer {
     const why = whyUnreadable(kept)
     if (why !== undefined) unreadable.set(why, (unreadable.get(why) ?? 0) + 1)
     else if (!call || !fits(call, decision)) facts.unkept++
-    else if (found.length >= MOST_CALLS) facts.more++
+    else if (found.length >= MAX_CALLS) facts.more++
     else found.push({ id, decision, kept: call })
   }
   return {

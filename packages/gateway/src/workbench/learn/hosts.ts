@@ -27,7 +27,7 @@ export function shapeOfDestinations(all: readonly ObservedDestination[]): Learne
   )
   const shown = [...new Set(all.map(({ scheme, host, port }) => `${scheme}://${host}:${port}`))]
   const when = `destinations.all(to, ${anyOf(terms.map((term) => (terms.length > 1 ? `(${term})` : term)))})`
-  if (when.length > LONGEST) return tooMany(shown)
+  if (when.length > MAX_CONDITION_LENGTH) return tooMany(shown)
   return {
     when,
     notes: [{ path: '(destinations)', seen: seenOf(shown) }],
@@ -36,7 +36,7 @@ export function shapeOfDestinations(all: readonly ObservedDestination[]): Learne
 }
 
 // Longer, and no condition has room for anything else.
-const LONGEST = 1500
+const MAX_CONDITION_LENGTH = 1500
 
 function tooMany(shown: readonly string[]): LearnedShape {
   const wider = 'every destination that `gates.egress` lets pass'

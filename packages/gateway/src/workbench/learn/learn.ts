@@ -33,12 +33,12 @@ export interface Learned {
 }
 
 /** Most tools that rules are proposed for. */
-const MOST_TOOLS = 500
+const MAX_TOOLS = 500
 
 /** Learns from calls. */
 export function learn(all: readonly ObservedCall[], options: LearnOptions = {}): Learned {
   const { calls, left } = leftOut(all, options.policy)
-  const groups = [...groupsOf(calls, options.exact === true).values()].slice(0, MOST_TOOLS)
+  const groups = [...groupsOf(calls, options.exact === true).values()].slice(0, MAX_TOOLS)
   const taken = new Set(options.policy?.rules.map(({ id }) => id))
   const name = (proposal: RuleProposal): ProposedRule => ({ ...proposal, id: ruleId(proposal.tool, taken) })
   const rules = groups.flatMap((own) => proposalsOf(own, options.exact === true)).map(name)
@@ -58,14 +58,14 @@ export function learn(all: readonly ObservedCall[], options: LearnOptions = {}):
 }
 
 // More of them nobody reads.
-const MOST_EXACT = 50
+const MAX_EXACT = 50
 
 /** The rules for the calls of one tool: one if that can allow, else what was seen exactly, and a question for what is like it. */
 function proposalsOf(calls: readonly ObservedCall[], exact: boolean): readonly RuleProposal[] {
   if (exact) return exactProposals(calls)
   const fine = fineProposal(calls)
   if (fine?.action === 'allow') return [fine]
-  const each = [...groupsOf(calls, true).values()].flatMap((own) => exactProposals(own)).slice(0, MOST_EXACT)
+  const each = [...groupsOf(calls, true).values()].flatMap((own) => exactProposals(own)).slice(0, MAX_EXACT)
   const covered = each.reduce((sum, rule) => sum + rule.calls.length, 0)
   const beyond = fine ?? (covered < calls.length ? roughProposal(calls) : undefined)
   return beyond ? [...each, beyond] : each

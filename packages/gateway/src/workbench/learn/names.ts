@@ -19,13 +19,13 @@ interface Principals {
 }
 
 const FEWEST_ALIKE = 3
-const MOST_SHOWN = 5
+const MAX_SHOWN = 5
 
 /** The principals of a rule: those that were seen, or what three and more of them begin with if all do. */
 export function principalsOf(names: readonly string[], exact: boolean): Principals {
   const each = [...new Set(names)].sort()
   const listed = each
-    .slice(0, MOST_SHOWN)
+    .slice(0, MAX_SHOWN)
     .map((name) => `\`${excerpt(name)}\``)
     .join(', ')
   if (each.some((name) => name.includes('*'))) {
@@ -35,7 +35,7 @@ export function principalsOf(names: readonly string[], exact: boolean): Principa
   if (shared === '') return { patterns: each, when: [], notes: [] }
   const note = {
     path: '(principals)',
-    seen: `${each.length}, ${listed}${each.length > MOST_SHOWN ? ', …' : ''}`,
+    seen: `${each.length}, ${listed}${each.length > MAX_SHOWN ? ', …' : ''}`,
     wider: `every principal that begins with \`${excerpt(shared)}\``,
   }
   return { patterns: [`${shared}*`], when: [], notes: [note] }

@@ -33,9 +33,9 @@ interface FolderGroup {
 }
 
 const FEWEST = 3
-const MOST_GROUPS = 6
+const MAX_GROUPS = 6
 const SHORTEST_LIMIT = 256
-const LONGEST = 1024
+const MAX_PATH_LENGTH = 1024
 
 /** The shape of texts that are paths or URLs; undefined if they are none, or share nothing. */
 export function shapeOfPaths(
@@ -47,7 +47,7 @@ export function shapeOfPaths(
   const groups = groupsOf(routes)
   const grouped = groups.flatMap((group) => group.routes)
   const rest = texts.filter((text) => !grouped.some((route) => route.text === text))
-  if (groups.length === 0 || groups.length > MOST_GROUPS || rest.length > manner.most) return undefined
+  if (groups.length === 0 || groups.length > MAX_GROUPS || rest.length > manner.most) return undefined
   if (texts.length <= manner.most && !looksLikePaths(grouped, place)) return undefined
   return shapeOfGroups(groups, rest, texts, place)
 }
@@ -81,7 +81,7 @@ const PATH_START = /^(?:\/|\.\/|~\/)?/
 
 /** A text as a route; undefined if it is none that could be read in only one way. */
 function routeOf(text: string): SplitPath | undefined {
-  if (text.length > LONGEST) return undefined
+  if (text.length > MAX_PATH_LENGTH) return undefined
   const url = URL_START.exec(text)?.[0]
   const root = url ?? PATH_START.exec(text)?.[0] ?? ''
   const [before = '', query, ...more] = text.slice(root.length).split('?')

@@ -40,18 +40,18 @@ function reason(asks: readonly string[]): string {
 }
 
 // As many as people read before a rule.
-const MOST_NOTES = 30
+const MAX_NOTES = 30
 const MAX_LINE = 500
 
 function commentsOf({ tool, calls, notes, asks }: ProposedRule): readonly string[] {
   const wider = notes.filter((note) => note.wider !== undefined)
-  const told = new Set([...wider, ...notes].slice(0, MOST_NOTES))
+  const told = new Set([...wider, ...notes].slice(0, MAX_NOTES))
   const lines = [
     `${excerpt(tool, 100)}: ${evidenceOf(calls)}`,
     `receipts ${receiptsOf(calls)}`,
     ...notes.filter((note) => told.has(note)).flatMap(linesOf),
     ...moreOf(notes.filter((note) => !told.has(note))),
-    ...asks.slice(0, MOST_NOTES).map((why) => `asks a person: ${why}`),
+    ...asks.slice(0, MAX_NOTES).map((why) => `asks a person: ${why}`),
   ]
   return lines.map((line) => excerpt(line, MAX_LINE))
 }
@@ -92,9 +92,9 @@ export function spanOf(calls: readonly ObservedCall[]): string {
   return first === last ? first : `${first} to ${last}`
 }
 
-const MOST_RECEIPTS = 5
+const MAX_RECEIPTS = 5
 
 function receiptsOf(calls: readonly ObservedCall[]): string {
-  const some = calls.slice(0, MOST_RECEIPTS).map(({ receipt }) => receipt.slice(0, 8))
-  return `${some.join(' ')}${calls.length > MOST_RECEIPTS ? ` and ${calls.length - MOST_RECEIPTS} more` : ''}`
+  const some = calls.slice(0, MAX_RECEIPTS).map(({ receipt }) => receipt.slice(0, 8))
+  return `${some.join(' ')}${calls.length > MAX_RECEIPTS ? ` and ${calls.length - MAX_RECEIPTS} more` : ''}`
 }

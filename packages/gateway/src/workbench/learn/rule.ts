@@ -34,12 +34,12 @@ export interface RuleProposal {
 }
 
 const ARGS = { code: 'args', path: '', depth: 0 }
-const MOST_VALUES = 8
+const MAX_VALUES = 8
 const DEEPEST = 4
 
 /** How closely a rule looks: at values; at types, lengths and letters; at the types of arguments; at next to nothing. */
 const LOOKS = [
-  { most: MOST_VALUES, rough: false, deepest: DEEPEST },
+  { most: MAX_VALUES, rough: false, deepest: DEEPEST },
   { most: 0, rough: true, deepest: DEEPEST },
   { most: 0, rough: true, deepest: 0 },
   { most: 0, rough: true, deepest: -1 },
@@ -79,10 +79,10 @@ export function exactProposals(calls: readonly ObservedCall[]): readonly RulePro
   let room = 0
   for (const [args, own] of byArguments(calls)) {
     const length = celValue(args).length
-    if (length > MOST_WRITTEN) continue
+    if (length > MAX_WRITTEN) continue
     if (room < length || parts.length === 0) {
       parts.push([])
-      room = MOST_WRITTEN
+      room = MAX_WRITTEN
     }
     room -= length
     parts.at(-1)?.push(...own)
@@ -91,7 +91,7 @@ export function exactProposals(calls: readonly ObservedCall[]): readonly RulePro
 }
 
 // With what else a condition says it stays below 4,096 characters, mostly.
-const MOST_WRITTEN = 2400
+const MAX_WRITTEN = 2400
 
 function byArguments(calls: readonly ObservedCall[]): ReadonlyMap<Json, readonly ObservedCall[]> {
   const groups = new Map<Json, ObservedCall[]>()
@@ -189,9 +189,9 @@ function holdsForAll({ when, calls }: RuleProposal): boolean {
 }
 
 // As deep as a chain of lines may nest, so that there is room for what each of them nests.
-const MOST_LINES = 24
+const MAX_LINES = 24
 
 /** The whole condition, one part a line where they are not too many. */
 export function conditionText(when: readonly string[]): string {
-  return when.length > MOST_LINES ? allOf(when) : when.join('\n&& ')
+  return when.length > MAX_LINES ? allOf(when) : when.join('\n&& ')
 }

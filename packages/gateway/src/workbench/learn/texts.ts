@@ -17,7 +17,7 @@ import {
 import { arePaths, shapeOfPaths } from './paths.ts'
 
 // What is written out takes room from the rest of the condition.
-const MOST_WRITTEN = 1200
+const MAX_WRITTEN = 1200
 
 /** The shape of different texts. */
 export function shapeOfTexts(texts: readonly string[], place: ValuePlace, manner: Manner): LearnedShape {
@@ -30,7 +30,7 @@ export function shapeOfTexts(texts: readonly string[], place: ValuePlace, manner
 }
 
 function isEnumeration(texts: readonly string[], { most }: Manner): boolean {
-  return texts.length <= most && celList(texts).length <= MOST_WRITTEN
+  return texts.length <= most && celList(texts).length <= MAX_WRITTEN
 }
 
 /** Letters that texts may be made of, the fewest first: what to call them, and the set as RE2 and JavaScript both have it. */

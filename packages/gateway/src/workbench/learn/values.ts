@@ -17,7 +17,7 @@ import { isRun, namesCode, shapeOfTexts } from './texts.ts'
 
 // Longer ones are no enumeration, and leave no room for the others.
 const MAX_LITERAL = 400
-const MOST_MEMBERS = 64
+const MAX_MEMBERS = 64
 
 /** The shape of the values that were seen at a place. There is at least one. */
 export function shapeOf(values: readonly Json[], place: ValuePlace, manner: Manner): LearnedShape {
@@ -87,7 +87,7 @@ function shapeOfLists(values: readonly (readonly Json[])[], place: ValuePlace, m
   const [least, most] = extremes(values.map(({ length }) => length))
   if (most === 0) return exactly([[]], place)
   const [only = []] = values
-  if (values.length === 1 && !manner.rough && most <= MOST_MEMBERS) return itemByItem(only, place, manner)
+  if (values.length === 1 && !manner.rough && most <= MAX_MEMBERS) return itemByItem(only, place, manner)
   const item = `item${depth === 0 ? '' : depth}`
   const inner = shapeOf(values.flat(), { ...place, code: item, path: `${path}[]`, depth: depth + 1 }, manner)
   const size = least === most ? `size(${code}) == ${most}` : `size(${code}) <= ${most}`
@@ -129,7 +129,7 @@ function itemByItem(list: readonly Json[], place: ValuePlace, manner: Manner): L
 function shapeOfObjects(values: readonly JsonObject[], place: ValuePlace, manner: Manner): LearnedShape {
   const { code, path, depth } = place
   const names = [...new Set(values.flatMap((value) => Object.keys(value)))].sort()
-  if (names.length > MOST_MEMBERS) return tooDeep(values, place, manner)
+  if (names.length > MAX_MEMBERS) return tooDeep(values, place, manner)
   const { terms, notes } = shapeOfNames(values, place)
   const members = names.map((name) => {
     const own = values.flatMap((value) => (Object.hasOwn(value, name) ? [value[name] ?? null] : []))
@@ -158,7 +158,7 @@ function below(path: string, name: string): string {
   return path === '' ? shown : `${path}.${shown}`
 }
 
-const MOST_SETS = 8
+const MAX_SETS = 8
 
 /** Which members there are: exactly the sets of names that were seen, or where these are too many, any of the names. */
 function shapeOfNames(
@@ -171,7 +171,7 @@ function shapeOfNames(
   const [first = []] = sets
   const listed = `${code}.map(name, name)`
   if (sets.length === 1) return { terms: [`${listed} == ${celList(first)}`], notes: [] }
-  if (sets.length <= MOST_SETS) return { terms: [`${listed} in ${celList(sets)}`], notes: [] }
+  if (sets.length <= MAX_SETS) return { terms: [`${listed} in ${celList(sets)}`], notes: [] }
   const names = [...new Set(sets.flat())].sort()
   const needed = names.filter((name) => sets.every((set) => set.includes(name)))
   return {
