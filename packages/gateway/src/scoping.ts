@@ -32,7 +32,8 @@ export function maySetScope({ role, mayOpen, principal }: Identity, of: string):
 export async function giveScope(kernel: Kernel, who: Identity, given: ScopeGiven): Promise<ScopeSet> {
   const { principal, session } = given
   if (!maySetScope(who, principal)) throw new KernelError('SCOPE_REFUSED', NOT_YOURS)
-  if (principal === NOBODY) throw new KernelError('SCOPE_REFUSED', 'the unknown principal has no sessions')
+  if (principal === NOBODY)
+    throw new KernelError('SCOPE_REFUSED', 'calls without a principal have no sessions')
   return setScope(kernel, {
     tenant: who.tenant,
     principal,

@@ -1,10 +1,10 @@
-// Reading the calls of a case file.
+// Reads the calls of a case file.
 
 import { canonicalize, DOORS, sha256Hex, type Door, type Json } from '@tollgate/evidence'
 import type { Place, Reader } from '@tollgate/kernel/policy'
 import type { CaseBrowser, CaseCall } from './case.ts'
 
-/** What holds for every call that does not say otherwise. */
+/** The values for calls that do not set them. */
 export interface CallDefaults {
   readonly principal: string
   readonly session: string
@@ -12,7 +12,7 @@ export interface CallDefaults {
   readonly context: Json | undefined
 }
 
-/** What holds where the file has no `defaults`. */
+/** The values if the file has no `defaults`. */
 export const CALL_DEFAULTS: CallDefaults = {
   principal: 'agent:test',
   session: 'case',
@@ -34,7 +34,7 @@ const CALL_FIELDS = [
   'delegation',
 ] as const
 
-/** Reads a call; undefined if nothing can be made of it. */
+/** Reads a call; undefined if it is unusable. */
 export function readCall(reader: Reader, place: Place, defaults: CallDefaults): CaseCall | undefined {
   const fields = reader.fields(place, CALL_FIELDS)
   if (!fields) return undefined
@@ -46,7 +46,7 @@ export function readCall(reader: Reader, place: Place, defaults: CallDefaults): 
     args: (fields.args && readArgs(reader, fields.args)) ?? {},
     raw: text(fields.raw, '`raw`, the arguments as text,'),
     principal: text(fields.principal, '`principal`') ?? defaults.principal,
-    claims: text(fields.claims, '`claims`, whom the call says it is from,'),
+    claims: text(fields.claims, '`claims`, the claimed principal,'),
     session: text(fields.session, '`session`') ?? defaults.session,
     door: (fields.door && reader.word(fields.door, '`door`', DOORS)) ?? defaults.door,
     context: fields.context ? readContext(reader, fields.context) : defaults.context,
@@ -56,28 +56,28 @@ export function readCall(reader: Reader, place: Place, defaults: CallDefaults): 
   }
 }
 
-/** The arguments of a call. A list or a text is allowed: what comes of wrong arguments is worth a case. */
+/** The arguments of a call. Lists and texts are valid too, so that cases can test wrong arguments. */
 function readArgs(reader: Reader, place: Place): Json | undefined {
   return readJson(reader, place, '`args`')
 }
 
-/** A value as JSON has it. */
+/** Reads a value as JSON. */
 export function readJson(reader: Reader, place: Place, what: string): Json | undefined {
   const value = reader.plain(place)
   try {
     canonicalize(value)
-    // Sound: what cannot be written as JSON was refused.
+    // Sound: values that are not JSON were refused.
     return value as Json
   } catch {
     reader.note(
       place,
-      `${what} holds something that JSON has not, such as \`.inf\`; write it as \`raw\` text`,
+      `${what} contains a value that JSON does not have, such as \`.inf\`; write it as \`raw\` text`,
     )
     return undefined
   }
 }
 
-/** Where a call comes from. */
+/** Reads the context of a call. */
 export function readContext(reader: Reader, place: Place): Json {
   const fields = reader.fields(place, ['environment', 'workspace', 'tenant']) ?? {}
   const entries = Object.entries(fields).map(([name, at]) => [name, reader.text(at, `\`${name}\``) ?? ''])
@@ -91,7 +91,7 @@ function readSources(reader: Reader, place: Place): readonly Json[] {
     const fields = reader.fields(item, ['user', 'output'])
     const [[channel, at] = [], ...more] = fields ? entriesOf(fields) : []
     if (fields && (channel === undefined || more.length > 0)) {
-      reader.note(item, 'a source is `{ user: "…" }` or `{ output: "…" }`, what a tool or a page has said')
+      reader.note(item, 'a source is `{ user: "…" }`, or `{ output: "…" }` for the text of a tool or page')
     }
     if (channel === undefined || at === undefined) return []
     return [{ source_channel: CHANNELS[channel], text: reader.text(at, `\`${channel}\``) ?? '' }]
@@ -99,7 +99,7 @@ function readSources(reader: Reader, place: Place): readonly Json[] {
 }
 
 function entriesOf<Name extends string>(fields: Partial<Record<Name, Place>>): [Name, Place][] {
-  // Sound: `fields` has no other members than the names it was asked for.
+  // Sound: `fields` has only the names that were asked for.
   return Object.entries(fields) as [Name, Place][]
 }
 
@@ -120,7 +120,7 @@ function readBrowser(reader: Reader, place: Place): CaseBrowser {
   }
 }
 
-/** A page as a Sentinel that says everything describes it; the hashes, which nobody reads, are made up. */
+/** Reads a page as a complete observation of a Sentinel. The hashes are invented. */
 function readPage(
   reader: Reader,
   place: Place,

@@ -1,4 +1,4 @@
-// Reading what a case expects.
+// Reads the expectations of a case.
 
 import {
   reasonOf,
@@ -16,7 +16,7 @@ const SHORT = /^(?<verdict>[A-Z]{1,20})(?: by (?<rule>[^ ]{1,100}))?(?: at (?<ru
 const FORM =
   'write `ALLOW`, `DENY` or `ESCALATE`, then `by RULE` or `at STEP` if that matters, such as `DENY at egress`'
 
-/** Reads an expectation; undefined if it is none. `meets` is told of every rule that is named. */
+/** Reads an expectation; undefined if it is malformed. Calls `meets` for each rule that it names. */
 export function readExpectation(
   reader: Reader,
   place: Place,
@@ -29,22 +29,22 @@ export function readExpectation(
 }
 
 function readShort(reader: Reader, place: Place, text: string): Expectation | undefined {
-  const { verdict: said = '', rule, rung } = SHORT.exec(text)?.groups ?? {}
-  const verdict = VERDICTS.find((each) => each === said)
+  const { verdict: word = '', rule, rung } = SHORT.exec(text)?.groups ?? {}
+  const verdict = VERDICTS.find((each) => each === word)
   if (verdict === undefined) {
-    reader.note(place, `this is no expectation; ${FORM}`)
+    reader.note(place, `this is not an expectation; ${FORM}`)
     return undefined
   }
   const known = LADDER_STEPS.find((each) => each === rung)
   if (rung !== undefined && known === undefined) {
-    reader.note(place, `there is no rung \`${rung}\`; write one of ${quoted(LADDER_STEPS)}`)
+    reader.note(place, `there is no step \`${rung}\`; write one of ${quoted(LADDER_STEPS)}`)
   }
   return { verdict, rule, rung: known, reason: undefined, detail: undefined }
 }
 
 function readLong(reader: Reader, place: Place): Expectation | undefined {
   if (typeof reader.plain(place) !== 'object') {
-    reader.note(place, `this is no expectation; ${FORM}`)
+    reader.note(place, `this is not an expectation; ${FORM}`)
     return undefined
   }
   const fields = reader.fields(place, FIELDS)
@@ -55,7 +55,7 @@ function readLong(reader: Reader, place: Place): Expectation | undefined {
     rule: fields.rule && reader.text(fields.rule, '`rule`'),
     rung: fields.rung && reader.word<LadderStep>(fields.rung, '`rung`', LADDER_STEPS),
     reason: fields.reason && readReason(reader, fields.reason, verdict),
-    detail: fields.detail && reader.text(fields.detail, '`detail`, a part of what the caller is told,'),
+    detail: fields.detail && reader.text(fields.detail, '`detail`, a part of the detail text,'),
   }
   return verdict && { verdict, ...rest }
 }
@@ -64,11 +64,15 @@ function readReason(reader: Reader, place: Place, verdict: Verdict | undefined):
   const text = reader.text(place, '`reason`')
   if (text === undefined) return undefined
   const reason = reasonOf(text)
-  if (!reason) reader.note(place, `there is no reason \`${text.slice(0, 60)}\`; docs/reasons.md lists them`)
+  if (!reason)
+    reader.note(place, `there is no reason code \`${text.slice(0, 60)}\`; docs/reasons.md lists them`)
   else if (verdict !== undefined && reason.verdict !== verdict) {
-    reader.note(place, `\`${text}\` always comes with ${reason.verdict}; correct \`verdict\` or \`reason\``)
+    reader.note(
+      place,
+      `\`${text}\` always has the verdict ${reason.verdict}; correct \`verdict\` or \`reason\``,
+    )
   }
-  // Sound: what has a sentence is a reason code.
+  // Sound: `reasonOf` knows only reason codes.
   return reason && (text as ReasonCode)
 }
 

@@ -1,4 +1,4 @@
-// From the text of a case file to cases: all mistakes at once, each with line and remedy.
+// Parses a case file. Reports all mistakes at once, each with its line and a remedy.
 
 import { DOORS } from '@tollgate/evidence'
 import {
@@ -20,12 +20,11 @@ import {
 } from './case-steps.ts'
 import type { Case, CaseFile } from './case.ts'
 
-/** What came of reading a case file. */
 type ReadCases =
   | { readonly ok: true; readonly file: CaseFile }
   | { readonly ok: false; readonly mistakes: readonly Mistake[] }
 
-/** Longest case file, in characters. What is longer need not even be read. */
+/** The maximum length of a case file in characters. */
 export const MAX_CASE_FILE: number = 1 << 20
 
 const MAX_CASES = 10_000
@@ -48,7 +47,7 @@ function readFile(reader: Reader): CaseFile | undefined {
   else reader.note(reader.root, '`tollgate: 1` is missing; write it in the first line')
   const reading = readDefaults(reader, fields.defaults)
   const cases = fields.cases ? readCases(reading, fields.cases) : []
-  if (!fields.cases) reader.note(reader.root, '`cases` is missing; without a case nothing is tested')
+  if (!fields.cases) reader.note(reader.root, '`cases` is missing; add at least one case')
   return {
     policy: fields.policy && reader.text(fields.policy, '`policy`, the path of the policy,'),
     cases,
@@ -63,7 +62,7 @@ function unknownRules(reader: Reader, named: readonly NamedRule[], { rules }: Po
     if (known.has(rule)) continue
     reader.note(
       place,
-      `the policy has no rule \`${rule.slice(0, 100)}\`; write the \`id\` of one that it has`,
+      `the policy has no rule \`${rule.slice(0, 100)}\`; write the \`id\` of an existing rule`,
     )
   }
   return firstMistakes(reader.mistakes.slice(before))
@@ -94,15 +93,14 @@ function readMoment(reader: Reader, place: Place): number | undefined {
   const time = MOMENT.test(text) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(time) && time >= 0) return time
   if (text !== '')
-    reader.note(place, '`at` must be a moment with its zone; write for example `"2026-01-05T09:00:00Z"`')
+    reader.note(place, '`at` must be a time with its zone; write for example `"2026-01-05T09:00:00Z"`')
   return undefined
 }
 
 function readCases(reading: CaseReading, place: Place): readonly Case[] {
   const { reader } = reading
   const items = reader.items(place, '`cases`')
-  if (reader.isEmptyList(place))
-    reader.note(place, '`cases` is an empty list; without a case nothing is tested')
+  if (reader.isEmptyList(place)) reader.note(place, '`cases` is an empty list; add at least one case')
   if (items.length > MAX_CASES) reader.note(place, `more than ${MAX_CASES} cases; split the file`)
   const names = new Set<string>()
   return items.slice(0, MAX_CASES).flatMap((item) => readCase(reading, item, names) ?? [])
@@ -114,8 +112,7 @@ function readCase(reading: CaseReading, place: Place, names: Set<string>): Case 
   if (!fields) return undefined
   const { name, at, steps, ...call } = fields
   const outside = Object.values(call)[0]
-  if (steps && outside)
-    reader.note(outside, 'a case has `steps`, or one `call` of its own; put this into a step')
+  if (steps && outside) reader.note(outside, 'a case has either `steps` or one `call`; put this into a step')
   return {
     name: readName(reader, place, name, names),
     line: reader.line(place),
@@ -127,12 +124,12 @@ function readCase(reading: CaseReading, place: Place, names: Set<string>): Case 
 
 function readName(reader: Reader, item: Place, place: Place | undefined, names: Set<string>): string {
   if (!place) {
-    reader.note(item, 'the case has no `name`; say in a few words what it shows')
+    reader.note(item, 'the case has no `name`; describe in a few words what it shows')
     return ''
   }
   const name = reader.text(place, '`name`') ?? ''
   if (name.length > MAX_NAME) reader.note(place, `\`name\` is longer than ${MAX_NAME} characters; shorten it`)
-  if (names.has(name)) reader.note(place, 'another case has the same `name`; give each its own')
+  if (names.has(name)) reader.note(place, 'another case has the same `name`; give each a unique name')
   names.add(name)
   return name
 }

@@ -1,4 +1,4 @@
-// The form of case files as a JSON Schema, for editors. What the reader refuses beyond it, it says with line and remedy.
+// The JSON Schema of case files, for editors. The reader checks more and reports it with line and remedy.
 
 import { DOORS, EFFECT_CLASSES, REASONS, LADDER_STEPS, VERDICTS, type JsonObject } from '@tollgate/evidence'
 
@@ -32,21 +32,21 @@ const CONTEXT = record({ environment: TEXT, workspace: TEXT, tenant: TEXT })
 
 const PAGE = record(
   {
-    url: about('Address of the page.', TEXT),
-    risk: about('What the Sentinel says of its risk; 0 if not given.', {
+    url: about('The address of the page.', TEXT),
+    risk: about('The risk that the Sentinel reports. Default: 0.', {
       type: 'number',
       minimum: 0,
       maximum: 100,
     }),
-    findings: about('Codes of what the Sentinel found.', someOf(TEXT)),
-    by: about('Who says so; the Sentinel if not given.', { enum: ['sentinel', 'agent'] }),
+    findings: about('The finding codes that the Sentinel reports.', someOf(TEXT)),
+    by: about('Who reports the page. Default: the Sentinel.', { enum: ['sentinel', 'agent'] }),
   },
   'url',
 )
 
 const BROWSER = record({
-  page: about('The page as the Sentinel describes it.', PAGE),
-  observation: about('An observation exactly as the call carries it, instead of `page`.', {}),
+  page: about('The page as the Sentinel reports it.', PAGE),
+  observation: about('The exact observation in the call, instead of `page`.', {}),
   planner_ref: TEXT,
   side_effect: {},
   destination: TEXT,
@@ -54,26 +54,26 @@ const BROWSER = record({
 
 const CALL = record(
   {
-    tool: about('Name of the tool, such as `fs/read_file`.', TEXT),
-    args: about('Its arguments; none if not given.', {}),
-    raw: about('Its arguments as JSON text, instead of `args`.', TEXT),
-    principal: about('Whose credential it is.', TEXT),
-    claims: about('Whom the call says it is from.', TEXT),
+    tool: about('The name of the tool, such as `fs/read_file`.', TEXT),
+    args: about('The arguments. Default: none.', {}),
+    raw: about('The arguments as JSON text, instead of `args`.', TEXT),
+    principal: about('The principal of the credential.', TEXT),
+    claims: about('The principal that the call claims.', TEXT),
     session: TEXT,
     door: { enum: [...DOORS] },
-    context: about('Where the call says it comes from.', CONTEXT),
+    context: about('The context that the call claims.', CONTEXT),
     sources: about(
-      'Texts that led to the call: what the user said, and what a tool or a page has said.',
+      'Texts that led to the call: of the user, or of a tool or page.',
       listOf({ ...record({ user: TEXT, output: TEXT }), minProperties: 1, maxProperties: 1 }),
     ),
-    browser: about('What a browser call brings along.', BROWSER),
-    delegation: about('A delegation, by the name that a step gave it.', TEXT),
+    browser: about('The data of a browser call.', BROWSER),
+    delegation: about('The name of a delegation from an earlier step.', TEXT),
   },
   'tool',
 )
 
 const EXPECT: JsonObject = {
-  description: 'A verdict, then `by` a rule or `at` a rung, if that matters: `DENY at egress`. Or a mapping.',
+  description: 'A verdict, optionally with `by` a rule or `at` a step: `DENY at egress`. Or a mapping.',
   anyOf: [
     {
       type: 'string',
@@ -82,10 +82,10 @@ const EXPECT: JsonObject = {
     record(
       {
         verdict: { enum: [...VERDICTS] },
-        rule: about('Id of the rule that decides.', TEXT),
-        rung: about('The rung that decides, or one of those that ask.', { enum: [...LADDER_STEPS] }),
+        rule: about('The id of the rule that decides.', TEXT),
+        rung: about('The step that decides, or one of those that escalate.', { enum: [...LADDER_STEPS] }),
         reason: { enum: Object.keys(REASONS) },
-        detail: about('A part of what the caller is told.', TEXT),
+        detail: about('A part of the detail text.', TEXT),
       },
       'verdict',
     ),
@@ -93,14 +93,14 @@ const EXPECT: JsonObject = {
 }
 
 const CALL_STEP: Readonly<Record<string, JsonObject>> = {
-  call: about('The call that is judged.', CALL),
+  call: about('The call to decide.', CALL),
   expect: EXPECT,
-  times: about('How often it is sent; once if not given.', { type: 'integer', minimum: 1, maximum: 1000 }),
-  returns: about('What the tool answers if it runs.', {}),
-  delivery: about('How much of that the agent may see.', { enum: ['full', 'redacted', 'withheld'] }),
-  'cannot-approve': about('People or groups who may not say yes to it.', someOf(TEXT)),
-  approve: about('Who says yes: then the same call is sent again, and must be allowed.', TEXT),
-  refuse: about('Who says no: then the same call is sent again, and must be denied.', TEXT),
+  times: about('How often it is sent. Default: once.', { type: 'integer', minimum: 1, maximum: 1000 }),
+  returns: about('The result of the tool if it runs.', {}),
+  delivery: about('Which part of the result is forwarded.', { enum: ['full', 'redacted', 'withheld'] }),
+  'cannot-approve': about('People or groups who cannot approve it.', someOf(TEXT)),
+  approve: about('The person who approves. The same call is then sent again and must be allowed.', TEXT),
+  refuse: about('The person who denies. The same call is then sent again and must be denied.', TEXT),
 }
 
 const FREEZE: JsonObject = {
@@ -112,8 +112,8 @@ const FREEZE: JsonObject = {
 
 const DELEGATE = record(
   {
-    as: about('What the case calls it.', TEXT),
-    from: about('Who delegates; has a `key` in the policy.', TEXT),
+    as: about('Its name in this case.', TEXT),
+    from: about('The delegator; it must have a `key` in the policy.', TEXT),
     to: TEXT,
     tools: someOf(TEXT),
     effects: someOf({ enum: [...EFFECT_CLASSES] }),
@@ -131,17 +131,17 @@ const DELEGATE = record(
 const STEP: JsonObject = {
   anyOf: [
     record(CALL_STEP, 'call', 'expect'),
-    record({ after: about('Time passes.', DURATION) }, 'after'),
+    record({ after: about('Advances the time.', DURATION) }, 'after'),
     record({ freeze: FREEZE }, 'freeze'),
     record({ unfreeze: FREEZE }, 'unfreeze'),
     record({ delegate: DELEGATE }, 'delegate'),
-    record({ revoke: about('A delegation is taken back.', TEXT) }, 'revoke'),
+    record({ revoke: about('Revokes a delegation.', TEXT) }, 'revoke'),
   ],
 }
 
-const NAME = about('What the case shows, in a few words.', { ...TEXT, maxLength: 200 })
+const NAME = about('A short description of the case.', { ...TEXT, maxLength: 200 })
 
-/** The form of a case file. */
+/** The schema of a case file. */
 export const CASE_SCHEMA: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Cases of a Tollgate policy',
@@ -149,18 +149,18 @@ export const CASE_SCHEMA: JsonObject = {
     {
       tollgate: about('The version of the format.', { const: 1 }),
       policy: about(
-        'Path of the policy, from this file; `NAME.yaml` beside `NAME.test.yaml` if not given.',
+        'The path of the policy, relative to this file. Default: `NAME.yaml` next to `NAME.test.yaml`.',
         TEXT,
       ),
       defaults: about(
-        'What holds for every call that does not say otherwise.',
+        'Values for calls that do not set them.',
         record({
           principal: TEXT,
           session: TEXT,
           door: { enum: [...DOORS] },
           context: CONTEXT,
           tenant: TEXT,
-          at: about('When cases begin.', MOMENT),
+          at: about('The start time of cases.', MOMENT),
         }),
       ),
       cases: {

@@ -1,4 +1,4 @@
-// A call of a case as a door would hand it to the kernel, and the delegations that calls are made under.
+// Converts a call of a case to the form that a door passes to the kernel, and registers delegations.
 
 import { signDelegation } from '@tollgate/evidence'
 import { postObservation, type ToolCall } from '@tollgate/kernel'
@@ -6,17 +6,16 @@ import { registerDelegation, revokeDelegation } from '@tollgate/kernel/admin'
 import type { CaseCall, DelegateStep } from './case.ts'
 import { CASE_LEDGER, type Stage } from './stage.ts'
 
-/** Ids of delegations by what the case calls them. */
+/** Ids of delegations by their name in the case. */
 type Delegations = Map<string, string>
 
-/** Where a call is sent, and for whom. */
 export interface CaseSending {
   readonly stage: Stage
   readonly tenant: string
   readonly delegations: Delegations
 }
 
-/** The call as a door hands it over. */
+/** The call as a door passes it to the kernel. */
 export function toolCall({ stage, tenant, delegations }: CaseSending, call: CaseCall): ToolCall {
   const { tool, args, raw, principal, claims, session, door, context, sources, delegation } = call
   return {
@@ -29,7 +28,7 @@ export function toolCall({ stage, tenant, delegations }: CaseSending, call: Case
     ...(claims !== undefined && { principal: claims }),
     ...(context !== undefined && { context }),
     ...(sources.length > 0 && { sources }),
-    // One that the case did not make is nobody's id, as for an agent who makes one up.
+    // An unknown name is passed as it is, like an id that an agent invents.
     ...(delegation !== undefined && { delegation: delegations.get(delegation) ?? delegation }),
     ...(call.browser && { browser: browserOf(stage, tenant, call.browser) }),
   }
@@ -51,7 +50,7 @@ function browserOf(
   return { ...rest, observation_id, observation: { url: postedFor } }
 }
 
-/** Registers a delegation. @throws if the case or the policy does not allow for it. */
+/** Registers a delegation. @throws if the case or the policy does not permit it. */
 export async function delegate(
   { stage, tenant, delegations }: CaseSending,
   step: DelegateStep,
@@ -81,13 +80,13 @@ export async function delegate(
   delegations.set(as, delegation)
 }
 
-/** Takes a delegation back. @throws if there is none of that name. */
+/** Revokes a delegation. @throws if no delegation has that name. */
 export async function revoke({ stage, tenant, delegations }: CaseSending, name: string): Promise<void> {
   await revokeDelegation(stage.kernel, tenant, idOf(delegations, name), 'user:cases')
 }
 
 function idOf(delegations: Delegations, name: string): string {
   const id = delegations.get(name)
-  if (id === undefined) throw new Error(`no step before has made a delegation \`${name}\``)
+  if (id === undefined) throw new Error(`no earlier step has made a delegation \`${name}\``)
   return id
 }

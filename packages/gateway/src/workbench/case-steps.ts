@@ -1,4 +1,4 @@
-// Reading the steps of a case.
+// Reads the steps of a case.
 
 import { EFFECT_CLASSES, type EffectClass, type Json } from '@tollgate/evidence'
 import type { Place, Reader } from '@tollgate/kernel/policy'
@@ -10,13 +10,13 @@ const MAX_STEPS = 1000
 const MAX_TIMES = 1000
 const DAY = 86_400_000
 
-/** A rule that the file names, and where. */
+/** A rule that the file refers to, and where. */
 export interface NamedRule {
   readonly rule: string
   readonly place: Place
 }
 
-/** What is known while a file is read. */
+/** The state while a file is read. */
 export interface CaseReading {
   readonly reader: Reader
   readonly calls: CallDefaults
@@ -25,7 +25,7 @@ export interface CaseReading {
   readonly rules: NamedRule[]
 }
 
-/** The members of a step that is a call. */
+/** The members of a call step. */
 export const CALL_STEP = [
   'call',
   'expect',
@@ -36,7 +36,6 @@ export const CALL_STEP = [
   'approve',
   'refuse',
 ] as const
-/** Those members, where they are there. */
 type CallStepFields = Partial<Record<(typeof CALL_STEP)[number], Place>>
 
 const OTHER_STEPS = ['after', 'freeze', 'unfreeze', 'delegate', 'revoke'] as const
@@ -48,7 +47,7 @@ export function readSteps(reading: CaseReading, place: Place): readonly Step[] {
   if (items.length > MAX_STEPS) reader.note(place, `more than ${MAX_STEPS} steps; make it several cases`)
   const steps = items.slice(0, MAX_STEPS).map((item) => readStep(reading, item))
   const found = steps.filter(isThere)
-  // Where a step could not be read, that has been said.
+  // Unreadable steps were already reported.
   if (found.length === steps.length && !found.some(({ does }) => does === 'call')) {
     reader.note(place, '`steps` has no call, so nothing is tested; add `{ call: …, expect: … }`')
   }
@@ -62,10 +61,7 @@ function readStep(reading: CaseReading, item: Place): Step | undefined {
   const { after, freeze, unfreeze, delegate, revoke, ...call } = fields
   const others = [after, freeze, unfreeze, delegate, revoke].filter(isThere)
   if (others.length + (Object.keys(call).length > 0 ? 1 : 0) !== 1) {
-    reader.note(
-      item,
-      'a step is one thing: a `call`, or one of `after`, `freeze`, `unfreeze`, `delegate`, `revoke`',
-    )
+    reader.note(item, 'a step has exactly one of `call`, `after`, `freeze`, `unfreeze`, `delegate`, `revoke`')
     return undefined
   }
   const line = reader.line(item)
@@ -79,7 +75,7 @@ function readStep(reading: CaseReading, item: Place): Step | undefined {
 
 const DELIVERIES = ['full', 'redacted', 'withheld'] as const
 
-/** Reads a call with its expectation; undefined if nothing can be made of it. */
+/** Reads a call with its expectation; undefined if it is unusable. */
 export function readCallStep(
   reading: CaseReading,
   item: Place,
@@ -94,12 +90,11 @@ export function readCallStep(
   const expected = expect && readExpectation(reader, expect, meets)
   const answer = readAnswer(reader, fields)
   if (answer && expected && expected.verdict !== 'ESCALATE')
-    reader.note(item, 'only an ESCALATE is answered; correct `expect`, or remove the answer')
+    reader.note(item, 'only an ESCALATE can be answered; correct `expect`, or remove the answer')
   const runs = expected?.verdict === 'ALLOW' || answer?.answer?.granted === true
   if (returns && expected && !runs)
-    reader.note(returns, 'a tool answers only if its call is allowed; correct `expect`, or remove `returns`')
-  if (delivery && !returns)
-    reader.note(delivery, '`delivery` is about what the tool answers; write that as `returns`')
+    reader.note(returns, 'a tool runs only if its call is allowed; correct `expect`, or remove `returns`')
+  if (delivery && !returns) reader.note(delivery, '`delivery` needs the result of the tool; add `returns`')
   if (!made || !expected) return undefined
   return {
     does: 'call',
@@ -113,22 +108,22 @@ export function readCallStep(
   }
 }
 
-/** What a tool answers. A null is one too. */
+/** The result of a tool. Null is valid. */
 function readReturns(reader: Reader, place: Place): Json {
   return readJson(reader, place, '`returns`') ?? null
 }
 
 type PeopleAnswer = Pick<CallStep, 'cannotApprove' | 'answer'>
 
-/** What people answer; undefined if nobody is asked. */
+/** The answers of people; undefined if there are none. */
 function readAnswer(reader: Reader, fields: CallStepFields): PeopleAnswer | undefined {
   const { approve, refuse, 'cannot-approve': cannot } = fields
-  if (approve && refuse) reader.note(refuse, 'a person says yes or no; remove `approve` or `refuse`')
+  if (approve && refuse) reader.note(refuse, 'a step has either `approve` or `refuse`; remove one')
   if (!approve && !refuse && !cannot) return undefined
   const place = approve ?? refuse
-  const by = place && reader.text(place, 'who answers, a person or a group,')
+  const by = place && reader.text(place, 'the approver, a person or a group,')
   return {
-    cannotApprove: cannot ? reader.texts(cannot, 'who cannot approve').map(({ text }) => text) : [],
+    cannotApprove: cannot ? reader.texts(cannot, 'a person or group').map(({ text }) => text) : [],
     answer: by === undefined ? undefined : { by, granted: approve !== undefined },
   }
 }
@@ -172,11 +167,11 @@ function readDelegation(reader: Reader, place: Place): Omit<DelegateStep, 'line'
 
 function readEffects(reader: Reader, place: Place): readonly EffectClass[] {
   return reader
-    .texts(place, 'an effect')
+    .texts(place, 'an effect class')
     .flatMap((each) => reader.word(each.place, '`effects`', EFFECT_CLASSES) ?? [])
 }
 
-/** Leaves out what is not there. */
+/** Filters out undefined values. */
 export function isThere<T>(value: T | undefined): value is T {
   return value !== undefined
 }

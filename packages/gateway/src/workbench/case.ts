@@ -1,56 +1,55 @@
-// What a case file says: calls to a policy, one after another, and what is to come of each.
+// The types of a case file: calls to a policy with the expected decisions.
 
 import type { Door, Effect, EffectClass, Json, ReasonCode, LadderStep, Verdict } from '@tollgate/evidence'
 import type { Mistake, Policy } from '@tollgate/kernel/policy'
 
-/** A file of cases, as it was read. */
+/** A parsed case file. */
 export interface CaseFile {
-  /** Path of the policy, from the folder of the file; undefined if it is the one beside it. */
+  /** Path of the policy, relative to the file; undefined for the one next to it. */
   readonly policy: string | undefined
   readonly cases: readonly Case[]
-  /** What the file says about a policy that is not so in that policy, such as rules that it does not have. */
+  /** Mistakes of the file regarding a policy, such as rules that it does not have. */
   mistakesAbout(policy: Policy): readonly Mistake[]
 }
 
-/** One case: a ledger of its own, on which these things happen. */
+/** One case. It runs on its own ledger. */
 export interface Case {
   readonly name: string
   readonly line: number
-  /** When it begins, in milliseconds. */
+  /** The start time in milliseconds. */
   readonly at: number
   readonly tenant: string
   readonly steps: readonly Step[]
 }
 
-/** One thing that happens. */
 export type Step = CallStep | PauseStep | FreezeStep | DelegateStep | RevokeStep
 
-/** A call, and what is to come of it. */
+/** A call and its expected decision. */
 export interface CallStep {
   readonly does: 'call'
   readonly line: number
   readonly call: CaseCall
   readonly expect: Expectation
-  /** How often it is sent; each time the same is expected. */
+  /** How often it is sent. The expectation applies each time. */
   readonly times: number
-  /** What the tool answers if it runs. */
+  /** The result of the tool if it runs. */
   readonly returns: Json | undefined
-  /** How much of that answer the agent may see. */
+  /** Which part of the result is forwarded. */
   readonly delivery: Effect['delivery'] | undefined
-  /** People or groups who try to say yes, and may not. */
+  /** People or groups whose approval must be refused. */
   readonly cannotApprove: readonly string[]
-  /** What a person answers, and who: then the same call is sent again. */
+  /** The answer of a person. The same call is then sent again. */
   readonly answer: { readonly by: string; readonly granted: boolean } | undefined
 }
 
-/** Time passes. */
+/** Advances the time. */
 interface PauseStep {
   readonly does: 'pause'
   readonly line: number
   readonly milliseconds: number
 }
 
-/** An operator freezes something, or lifts a freeze. */
+/** Sets or lifts a freeze. */
 export interface FreezeStep {
   readonly does: 'freeze'
   readonly line: number
@@ -59,11 +58,11 @@ export interface FreezeStep {
   readonly target: string | undefined
 }
 
-/** One principal lets another act for it. */
+/** Registers a delegation. */
 export interface DelegateStep {
   readonly does: 'delegate'
   readonly line: number
-  /** What calls and other steps of the case call it. */
+  /** Its name in calls and other steps of the case. */
   readonly as: string
   readonly from: string
   readonly to: string
@@ -76,21 +75,21 @@ export interface DelegateStep {
   readonly session: string | undefined
 }
 
-/** A delegation is taken back. */
+/** Revokes a delegation. */
 interface RevokeStep {
   readonly does: 'revoke'
   readonly line: number
   readonly name: string
 }
 
-/** A call as a case writes it. */
+/** A call as written in a case. */
 export interface CaseCall {
   readonly tool: string
   readonly args: Json
   /** The arguments as text, instead of `args`. */
   readonly raw: string | undefined
   readonly principal: string
-  /** Whom the call says it is from, if it says so. */
+  /** The principal that the call claims, if any. */
   readonly claims: string | undefined
   readonly session: string
   readonly door: Door
@@ -100,28 +99,28 @@ export interface CaseCall {
   readonly delegation: string | undefined
 }
 
-/** What a browser call brings along. */
+/** The data of a browser call. */
 export interface CaseBrowser {
-  /** The observation as the call carries it. */
+  /** The observation in the call. */
   readonly observation: Json | undefined
-  /** The page, if the Sentinel posts the observation by itself, so that it is not only the agent's word. */
+  /** The page, if the Sentinel posts the observation itself instead of the agent. */
   readonly postedFor: string | undefined
   readonly planner_ref: string | undefined
   readonly side_effect: Json | undefined
   readonly destination: string | undefined
 }
 
-/** What is to come of a call. What is left out may be anything. */
+/** The expected decision. Missing members match anything. */
 export interface Expectation {
   readonly verdict: Verdict
   readonly rule: string | undefined
   readonly rung: LadderStep | undefined
   readonly reason: ReasonCode | undefined
-  /** A part of what the caller is told. */
+  /** A part of the detail text. */
   readonly detail: string | undefined
 }
 
-/** An expectation as people write it. */
+/** An expectation as text. */
 export function expectationText({ verdict, rule, rung, reason, detail }: Expectation): string {
   return [
     verdict,

@@ -1,9 +1,9 @@
-// What changes between two policies, by the calls that show it: in groups, what becomes looser first.
+// Groups the calls that two policies decide differently, loosened calls first.
 
 import type { Json, JsonObject, ReasonCode, LadderStep, Verdict } from '@tollgate/evidence'
 import type { Objector } from './objectors.ts'
 
-/** What was decided about a call. */
+/** The decision on a call. */
 export interface Outcome {
   readonly verdict: Verdict
   readonly rung: LadderStep
@@ -14,7 +14,7 @@ export interface Outcome {
 /** A call that shows a change. */
 export type Example = RecordedExample | GeneratedExample
 
-/** A call of the ledger. */
+/** A call from the ledger. */
 export interface RecordedExample {
   readonly receipt: string
   readonly at: string
@@ -22,19 +22,19 @@ export interface RecordedExample {
   readonly tool: string
   /** Names of its arguments. */
   readonly arguments: readonly string[]
-  /** The arguments themselves, if they were asked for. */
+  /** The arguments, if requested. */
   readonly args?: Json
 }
 
-/** A call that was made up. */
+/** A generated call. */
 interface GeneratedExample {
-  /** As a file of cases has it. */
+  /** In the form of a case file. */
   readonly call: JsonObject
   readonly at: string
   readonly tenant: string
 }
 
-/** How a verdict changes: the looser the change, the earlier it stands. */
+/** The changes of a verdict, loosest first. */
 export const CHANGES = [
   'DENY→ALLOW',
   'ESCALATE→ALLOW',
@@ -45,10 +45,9 @@ export const CHANGES = [
   'same verdict',
 ] as const
 
-/** How a verdict changes. */
 type Change = (typeof CHANGES)[number]
 
-/** Changes that have to be accepted by name. */
+/** Changes that must be accepted by name. */
 export const LOOSENING: readonly Change[] = ['DENY→ALLOW', 'ESCALATE→ALLOW']
 
 /** Calls that change in the same way. */
@@ -56,7 +55,7 @@ export interface ChangeGroup {
   readonly change: Change
   readonly from: Outcome
   readonly to: Outcome
-  /** Names that have to be accepted, all of them; none where nothing has to be. */
+  /** The names that must all be accepted; empty if nothing must be. */
   readonly needs: readonly string[]
   readonly accepted: boolean
   readonly recorded: number
@@ -70,15 +69,15 @@ export interface Pair {
   readonly from: Outcome
   readonly to: Outcome
   readonly source: 'recorded' | 'cases' | 'generated'
-  /** Who objected under the first policy; asked only if the call now passes. */
+  /** The objectors under the first policy. Called only if the call is now allowed. */
   objectors(): readonly Objector[]
   example(): Example
 }
 
-/** Calls under both policies, being compared. */
+/** Collects calls under both policies. */
 export interface Comparison {
   add(pair: Pair): void
-  /** All groups in their order, judged by the names that were accepted. */
+  /** All groups in order, marked by the accepted names. */
   groups(accepted: ReadonlySet<string>): readonly ChangeGroup[]
 }
 
@@ -95,7 +94,6 @@ interface OpenGroup {
   readonly generatedExamples: Example[]
 }
 
-/** A comparison that has seen no call yet. */
 export function createComparison(): Comparison {
   const open = new Map<string, OpenGroup>()
   return {
@@ -121,7 +119,7 @@ export function createComparison(): Comparison {
   }
 }
 
-/** Of what is made up, the plainest says most. */
+/** Keeps the shortest generated examples, which are easiest to read. */
 function keepShortest(examples: Example[], example: Example): void {
   examples.push(example)
   examples.sort((a, b) => JSON.stringify(a).length - JSON.stringify(b).length)
@@ -138,15 +136,14 @@ function isSame(a: Outcome, b: Outcome): boolean {
   return a.verdict === b.verdict && a.rung === b.rung && a.reason === b.reason && a.rule === b.rule
 }
 
-/** How a verdict changes from one to another. */
+/** The change between two verdicts. */
 export function changeOf(from: Verdict, to: Verdict): Change {
   return CHANGES.find((each) => each === `${from}→${to}`) ?? 'same verdict'
 }
 
 /**
- * What has to be accepted before a call may pass that did not: the rule that now allows it, if rules did not before, the rule
- * that denied it or asked and no longer does, and each rung that no longer objects. To accept one of them is not to accept
- * another.
+ * The names to accept before a formerly blocked call may be allowed: the rule that now allows it, the rules that denied or
+ * escalated it and no longer do, and each step that no longer objects. Each must be accepted separately.
  */
 function needsOf(pair: Pair): readonly string[] {
   const { from, to } = pair
@@ -175,7 +172,7 @@ function closed({ pair, needs, ...counts }: OpenGroup, accepted: ReadonlySet<str
     recorded,
     cases,
     generated,
-    // What has happened tells more than what could.
+    // Recorded calls first: they are more convincing than generated ones.
     examples: [...recordedExamples, ...caseExamples, ...generatedExamples].slice(0, MAX_EXAMPLES),
   }
 }
@@ -196,18 +193,18 @@ function compareTexts(a: string, b: string): number {
 
 type Needing = Pick<ChangeGroup, 'needs'>
 
-/** Names that still have to be accepted. */
+/** The names that still must be accepted. */
 export function missingIn(all: readonly Needing[], accepted: ReadonlySet<string>): readonly string[] {
   return [...new Set(all.flatMap(({ needs }) => needs.filter((name) => !accepted.has(name))))].sort()
 }
 
-/** Names that were accepted and that nothing needs. */
+/** The accepted names that nothing needs. */
 export function staleIn(all: readonly Needing[], accepted: ReadonlySet<string>): readonly string[] {
   const needed = new Set(all.flatMap(({ needs }) => needs))
   return [...accepted].filter((name) => !needed.has(name)).sort()
 }
 
-/** An outcome in words. */
+/** An outcome as text. */
 export function outcomeText({ verdict, rung, reason, rule }: Outcome): string {
   if (reason === 'NO_RULE_MATCHED') return `${verdict}, no rule matched`
   if (rung === 'policy' && rule !== undefined) {
@@ -215,5 +212,5 @@ export function outcomeText({ verdict, rung, reason, rule }: Outcome): string {
       ? `${verdict}, the condition of rule ${rule} failed`
       : `${verdict} by rule ${rule}`
   }
-  return `${verdict} at rung ${rung} (${reason})`
+  return `${verdict} at step ${rung} (${reason})`
 }

@@ -1,4 +1,4 @@
-// What cases have reached of a policy: which rules decided, which gates objected.
+// Computes which rules and gates of a policy the cases have exercised.
 
 import type { LadderStep } from '@tollgate/evidence'
 import { describeLadder } from '@tollgate/kernel'
@@ -20,20 +20,19 @@ interface GateCoverage {
   readonly asked: number
 }
 
-/** What was reached of a policy. */
 export interface Coverage {
   readonly rules: readonly RuleCoverage[]
   readonly gates: readonly GateCoverage[]
-  /** Of the rules, rounded down. A policy without rules has nothing to reach. */
+  /** Percentage of the rules, rounded down; 100 for a policy without rules. */
   readonly percent: number
 }
 
-/** What calls have reached of a policy. A rule whose condition failed has not decided. */
+/** The coverage of a policy by calls. A rule whose condition failed did not decide. */
 export function coverageOf(policy: Policy, outcomes: readonly CaseOutcome[]): Coverage {
   const decided = countsOf(
     outcomes.filter(({ reason }) => reason !== 'POLICY_EVALUATION_ERROR').map(({ rule }) => rule),
   )
-  // What a person has refused, the gate had only asked about.
+  // A call that a person denied was only escalated by the gate.
   const objected = outcomes.filter(
     ({ verdict, reason }) => verdict === 'DENY' && reason !== 'APPROVAL_REFUSED',
   )

@@ -1,4 +1,4 @@
-// Calls under two policies: those of the ledger, with all that it remembers, and those that are made up, each alone.
+// Runs calls under two policies: recorded calls with the state of their session, generated calls each alone.
 
 import type { Json } from '@tollgate/evidence'
 import type { Intent } from '@tollgate/kernel'
@@ -17,18 +17,17 @@ import { objectorsOf } from './objectors.ts'
 import { isObject } from './generate/shape.ts'
 import { createWitness, type Witness } from './untried.ts'
 
-/** Where what was found is put. */
+/** Where results are collected. */
 export interface Findings {
   readonly comparison: Comparison
   readonly witness: Pick<Witness, 'see'>
 }
 
-/** Findings about two policies, none yet. */
 export function createFindings(a: Policy, b: Policy): { comparison: Comparison; witness: Witness } {
   return { comparison: createComparison(), witness: createWitness(a, b) }
 }
 
-/** Tries calls that are made up, one at each step, and says how many it has tried. */
+/** Tries generated calls, one per iteration. Yields the number of tried calls. */
 export function* compareGenerated(
   a: Policy,
   b: Policy,
@@ -43,7 +42,7 @@ export function* compareGenerated(
   }
 }
 
-/** Tries calls of case files, each alone. */
+/** Tries the calls of case files, each alone. */
 export function compareCases(a: Policy, b: Policy, drafts: readonly Draft[], findings: Findings): void {
   for (const draft of drafts) tryUnderBoth(a, b, draft, 'cases', findings)
 }
@@ -76,26 +75,25 @@ function tryUnderBoth(
   })
 }
 
-/** The recorded history under both policies. */
+/** The recorded calls under both policies. */
 interface Recorded {
-  /** Takes the next entry of the ledger. */
+  /** Adds the next ledger entry. */
   take(entry: TraceEntry): void
-  /** Calls that were decided under both. */
+  /** The number of calls that were decided under both policies. */
   readonly calls: number
-  /** Calls that could not be, by the reason. */
+  /** Calls that could not be decided, by reason. */
   readonly skipped: ReadonlyMap<string, number>
 }
 
-/** What the recorded history is compared with. */
 interface RecordedOptions {
   readonly a: Policy
   readonly b: Policy
   readonly texts: ReadonlyMap<string, string>
-  /** Whether examples show the values of arguments. */
+  /** Whether examples contain argument values. */
   readonly values: boolean
 }
 
-/** Begins with nothing: the entries of a ledger follow in their order. */
+/** Starts a comparison. The entries of a ledger must follow in order. */
 export function compareRecorded(
   { a, b, texts, values }: RecordedOptions,
   { comparison, witness }: Findings,
@@ -111,12 +109,12 @@ export function compareRecorded(
     skipped,
     take(entry) {
       const now = after.take(entry)
-      // A call that passes now is looked at as it stood before its own turn.
+      // Objections are computed on the state before the call.
       const objectors = now?.judged?.verdict === 'ALLOW' ? lookedAt(before, entry) : []
       const then = before.take(entry)
       if (!now || !then) return
       if (!now.judged || !then.judged || !now.intent) {
-        const why = now.skipped ?? then.skipped ?? 'it could not be decided again'
+        const why = now.skipped ?? then.skipped ?? 'it could not be replayed'
         skipped.set(why, (skipped.get(why) ?? 0) + 1)
         return
       }

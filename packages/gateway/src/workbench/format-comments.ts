@@ -1,25 +1,24 @@
-// Comments that stand above a key, and follow what ends above it. The reader of YAML gives a run of comments to what ends, as a
-// whole, if the first of them is as deep; here those that are no deeper than what follows belong to that.
+// Moves comments to the key that they precede. The YAML parser attaches a run of comments to the preceding block if the first
+// comment is as deep as that block. Here, comments that are no deeper than the next key belong to that key.
 
 import { CST, isNode, isPair, isSeq, Parser, visit, type Document, type Node } from 'yaml'
 
-/** Comments that were taken out of a text. */
 interface TakenComments {
-  /** The text without them. */
+  /** The text without the comments. */
   readonly text: string
   readonly comments: readonly Taken[]
 }
 
 interface Taken {
-  /** Where what they are about begins in the text without them; undefined at the end of the file. */
+  /** Offset of the next key in the text without comments; undefined at the end of the file. */
   readonly at: number | undefined
-  /** The comments without `#`, a line each; empty lines are empty. */
+  /** The comment lines without `#`. */
   readonly lines: readonly string[]
-  /** Whether an empty line stands above them. */
+  /** Whether an empty line precedes them. */
   readonly spaced: boolean
 }
 
-/** Takes out the comments that are about what follows them, where the reader would give them to what ends. */
+/** Removes the comments that belong to the next key but that the parser would attach to the preceding block. */
 export function takeComments(text: string): TakenComments {
   const comments: Taken[] = []
   let [kept, from] = ['', 0]
@@ -40,12 +39,12 @@ function bare(lines: readonly string[]): readonly string[] {
 }
 
 interface Run {
-  /** Empty lines above belong to it. */
+  /** Includes the empty lines above. */
   readonly start: number
   readonly end: number
 }
 
-/** Where comments stand that end a block and are no deeper than what follows it, in the order of the text. */
+/** The runs of comments that end a block and are no deeper than what follows, in order. */
 function strayRuns(text: string): readonly Run[] {
   const runs: Run[] = []
   for (const token of new Parser().parse(text)) {
@@ -74,7 +73,7 @@ function strayIn(text: string, comments: readonly number[]): Run | undefined {
   return first === undefined ? undefined : { start: withSpaceAbove(text, lineStart(text, first)), end }
 }
 
-/** With the empty lines above, if a comment is above these: it would keep them. */
+/** Includes the empty lines above if a comment precedes them: it would otherwise keep them. */
 function withSpaceAbove(text: string, line: number): number {
   let start = line
   while (start > 0) {
@@ -86,7 +85,7 @@ function withSpaceAbove(text: string, line: number): number {
   return line
 }
 
-/** Where the line begins that has something else than a comment, after an offset. */
+/** The start of the next line after an offset that is not a comment. */
 function contentAfter(text: string, offset: number): number {
   let at = offset
   while (at < text.length) {
@@ -112,10 +111,10 @@ function indentAt(text: string, line: number): number {
   return content.length - content.trimStart().length
 }
 
-/** Puts comments before what they are about. */
+/** Inserts comments before their keys. */
 export function putComments(document: Document, comments: readonly Taken[]): void {
   const nodes = comments.length === 0 ? [] : nodesIn(document)
-  // Both are in the order of the text.
+  // Both lists are in the order of the text.
   let next = 0
   for (const { at = Infinity, lines, spaced } of comments) {
     const text = lines.join('\n').trimEnd()
@@ -140,7 +139,7 @@ function nodesIn(document: Document): readonly Node[] {
   return nodes
 }
 
-/** Two comments, one below the other. */
+/** Joins two comments. */
 export function joined(first: string, second: string | null | undefined): string {
   return typeof second === 'string' ? `${first}\n${second}` : first
 }

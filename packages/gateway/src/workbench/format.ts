@@ -1,4 +1,4 @@
-// Policy files in one layout: comments kept, meaning kept. What would lose either is refused.
+// Formats policy files. Comments and meaning are kept; otherwise it throws.
 
 import { canonicalize, type Json } from '@tollgate/evidence'
 import { parsePolicy, type Mistake, type Policy } from '@tollgate/kernel/policy'
@@ -31,25 +31,24 @@ import {
   type Layout,
 } from './layout.ts'
 
-/** What came of laying out a policy file. */
 type Formatted =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly mistakes: readonly Mistake[] }
 
-/** Longest line in which a list or mapping may stand in braces. */
+/** The maximum line length for a collection in one line. */
 const WIDTH = 110
-/** A collection that is too wide is opened, then those in it, to the deepest nesting that a policy may have. */
+/** Each round expands collections that are too wide, one nesting level at a time. */
 const MAX_ROUNDS = 70
 
 /**
- * The text of a policy in the one layout; the mistakes of a text that is no policy. The layout of a layout is itself.
+ * The formatted text of a policy, or its mistakes. Formatting a formatted text changes nothing.
  *
- * @throws Error if the layout would mean something else, or lose a comment. Then nothing is to be written.
+ * @throws Error if formatting would change the meaning or lose a comment. The file must then not be written.
  */
 export function formatPolicy(text: string): Formatted {
   const before = parsePolicy(text)
   if (!before.ok) return before
-  // How wide something is shows only when all else is as it will be.
+  // The width is known only after the rest is formatted, so this repeats until nothing changes.
   let now = laidOut(text, Infinity)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const next = laidOut(now, WIDTH)
@@ -59,10 +58,10 @@ export function formatPolicy(text: string): Formatted {
     }
     now = next
   }
-  throw new Error('the layout does not settle; please report the file')
+  throw new Error('formatting does not converge; please report the file')
 }
 
-/** One step towards the layout. What it leaves unchanged is laid out. */
+/** One round of formatting. */
 function laidOut(text: string, width: number): string {
   const lines = new LineCounter()
   const taken = takeComments(text)
@@ -78,7 +77,7 @@ function laidOut(text: string, width: number): string {
   return tightened(document.toString({ lineWidth: 0, singleQuote: true, indentSeq: true }))
 }
 
-/** What stands at the top of a file is about the file, whichever key comes next. */
+/** A comment at the top belongs to the file, not to its first key. */
 function takeHeader(contents: YAMLMap): string | undefined {
   const key = contents.items[0]?.key
   if (!isNode(key) || typeof key.commentBefore !== 'string') return undefined
@@ -93,7 +92,7 @@ function putHeader(contents: YAMLMap, header: string | undefined): void {
   key.commentBefore = joined(header, key.commentBefore)
 }
 
-/** The library writes `[ a ]` where it writes `{ a: b }`; here lists have no room inside. */
+/** The library writes `[ a ]`; this removes the spaces inside of brackets. */
 function tightened(text: string): string {
   const gaps: number[] = []
   visit(read(text), {
@@ -122,7 +121,7 @@ function read(text: string, lineCounter = new LineCounter()): Document {
   })
 }
 
-/** Numbers stay as they are written: `1e3` is no `1e+3`. */
+/** Numbers stay as written: `1e3` does not become `1e+3`. */
 function asWritten(tag: Tags[number]): Tags[number] {
   if (typeof tag === 'string' || tag.collection !== undefined || !NUMBERS.has(tag.tag)) return tag
   const { stringify } = tag
@@ -134,7 +133,7 @@ function asWritten(tag: Tags[number]): Tags[number] {
 
 const NUMBERS = new Set(['tag:yaml.org,2002:int', 'tag:yaml.org,2002:float'])
 
-/** Writes collections line by line that are too wide in braces, or have comments in them. */
+/** Expands collections that are too wide for one line or contain comments. */
 function openWide(document: Document, lines: LineCounter, width: number): void {
   visit(document, {
     Collection(_, node) {
@@ -146,7 +145,7 @@ function openWide(document: Document, lines: LineCounter, width: number): void {
         return
       }
       node.flow = false
-      // What is in it has more room now, and is measured in the next round.
+      // Its contents have more space now and are measured in the next round.
       return isCommented ? undefined : visit.SKIP
     },
   })
@@ -156,7 +155,7 @@ function endColumn({ range }: Node, lines: LineCounter): number {
   return lines.linePos(range?.[1] ?? 0).col - 1
 }
 
-/** Takes out empty lines: in braces they would keep a mapping from being one line. */
+/** Removes empty lines: they would prevent a one-line mapping. */
 function closeUp(node: YAMLMap | YAMLSeq): void {
   visit(node, (_, inner) => {
     if (isNode(inner) && inner !== node && inner.spaceBefore === true) inner.spaceBefore = false
@@ -173,7 +172,7 @@ function hasComment(node: YAMLMap | YAMLSeq): boolean {
   return found
 }
 
-/** Puts a part in order, and all that is in it. */
+/** Orders a node and everything in it. */
 function arrange(node: unknown, layout: Layout, isItem = false): void {
   if (isForeign(layout)) return
   if (isScalar(node)) quote(node, isQuoted(layout))
@@ -191,7 +190,7 @@ function arrangeMap(map: YAMLMap, layout: Layout, isItem: boolean): void {
   }
 }
 
-/** A text in single quotes, or in none where none are needed. Texts of several lines stay as they are. */
+/** Uses single quotes, or none where they are not needed. Block texts stay as they are. */
 function quote(scalar: Scalar, quoted: boolean): void {
   if (typeof scalar.value !== 'string') return
   if (scalar.type === 'BLOCK_FOLDED' || scalar.type === 'BLOCK_LITERAL') return
@@ -205,7 +204,7 @@ function sortKeys(map: YAMLMap, order: readonly string[], isItem: boolean): void
   }
   const sorted = map.items.toSorted((a, b) => rank(a) - rank(b))
   const key = map.items[0]?.key
-  // What stands above a mapping is about its first key, and goes with it; above an item of a list it is about the item.
+  // A comment above a mapping belongs to its first key and moves with it; above a list item it belongs to the item.
   if (!isItem && map.items[0] !== sorted[0] && isNode(key) && typeof map.commentBefore === 'string') {
     key.commentBefore = joined(map.commentBefore, key.commentBefore)
     map.commentBefore = null
@@ -213,7 +212,7 @@ function sortKeys(map: YAMLMap, order: readonly string[], isItem: boolean): void
   map.items = sorted
 }
 
-/** @throws Error unless both texts say the same, with the same comments. */
+/** @throws Error unless both texts have the same meaning and comments. */
 function demandSame(before: string, policy: Policy, after: string): void {
   const parsed = parsePolicy(after)
   const isSame =
@@ -221,10 +220,10 @@ function demandSame(before: string, policy: Policy, after: string): void {
     meaningOf(parsed.policy) === meaningOf(policy) &&
     dataIn(after) === dataIn(before) &&
     commentsIn(after) === commentsIn(before)
-  if (!isSame) throw new Error('the layout would not say the same; please report the file')
+  if (!isSame) throw new Error('formatting would change the meaning; please report the file')
 }
 
-/** What a policy means, apart from how it is written: also the order of what has one. */
+/** The meaning of a policy without its formatting, including significant order. */
 function meaningOf(policy: Policy): string {
   return JSON.stringify({ ...policy, text: '', hash: '' }, (name, value: unknown) => {
     if (name === 'line') return undefined
@@ -232,9 +231,9 @@ function meaningOf(policy: Policy): string {
   })
 }
 
-/** All data of a file, whatever the order of names; schemas of tools are only here. */
+/** All data of a file, independent of key order. Tool schemas are compared only here. */
 function dataIn(text: string): string {
-  // Sound: a policy is plain data, which its parser has seen to.
+  // Sound: the policy parser has checked that it is plain data.
   return canonicalize(read(text).toJS() as Json, { maxLength: Infinity })
 }
 

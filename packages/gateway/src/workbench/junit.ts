@@ -1,9 +1,8 @@
-// What came of cases as JUnit XML: one testsuite a file. Whatever names and texts hold, it is well-formed.
+// Formats case results as JUnit XML, one testsuite per file. The output is well-formed for any input.
 
 import type { CaseResult } from './run-cases.ts'
 import type { FileReport } from './report.ts'
 
-/** The reports as one document. */
 export function junitOf(reports: readonly FileReport[]): string {
   const suites = reports.map(suiteOf)
   const total = attributes({
@@ -29,7 +28,7 @@ function sum(suites: readonly Suite[], what: 'tests' | 'failures' | 'errors'): n
 }
 
 function suiteOf({ file, results, mistakes }: FileReport): Suite {
-  // A file that cannot be run is one test that ended in an error.
+  // A file that cannot be run is one test with an error.
   const error = mistakes.length === 0 ? '' : errorIn(file, mistakes)
   const counts = {
     tests: results.length + (error === '' ? 0 : 1),
@@ -42,9 +41,9 @@ function suiteOf({ file, results, mistakes }: FileReport): Suite {
 }
 
 function errorIn(file: string, mistakes: readonly string[]): string {
-  const head = attributes({ classname: file, name: 'the file can be read' })
-  const said = attributes({ message: mistakes[0] ?? '', type: 'mistake' })
-  return `    <testcase${head}>\n      <error${said}>${escaped(mistakes.join('\n'))}</error>\n    </testcase>\n`
+  const head = attributes({ classname: file, name: 'the case file is valid' })
+  const about = attributes({ message: mistakes[0] ?? '', type: 'mistake' })
+  return `    <testcase${head}>\n      <error${about}>${escaped(mistakes.join('\n'))}</error>\n    </testcase>\n`
 }
 
 function testcase(file: string, result: CaseResult): string {
@@ -59,8 +58,8 @@ function testcase(file: string, result: CaseResult): string {
       ? [`${outcome.rung} ${outcome.reason}`, ...(outcome.detail === undefined ? [] : [outcome.detail])]
       : []),
   ].join('\n')
-  const said = attributes({ message, type: outcome?.reason ?? 'failure' })
-  return `    <testcase${head}>\n      <failure${said}>${escaped(detail)}</failure>\n    </testcase>\n`
+  const about = attributes({ message, type: outcome?.reason ?? 'failure' })
+  return `    <testcase${head}>\n      <failure${about}>${escaped(detail)}</failure>\n    </testcase>\n`
 }
 
 function seconds(results: readonly CaseResult[]): string {
@@ -73,7 +72,7 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
     .join('')
 }
 
-// XML 1.0 has no way at all to write these.
+// XML 1.0 cannot represent these characters.
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff\p{Surrogate}]/gu
 const MEANING: Readonly<Record<string, string>> = {
   '&': '&amp;',

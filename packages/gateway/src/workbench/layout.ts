@@ -1,45 +1,42 @@
-// The one layout of policy files, taken from their schema: the order of keys, and which texts stand in quotes.
+// The layout of policy files, derived from their schema: key order and quoting.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { POLICY_QUOTED, POLICY_SCHEMA } from '@tollgate/kernel/policy'
 import { isObject } from './generate/shape.ts'
 
-/** How one part of a policy file is laid out. */
+/** The layout of one part of a policy file. */
 export interface Layout {
-  /** Its place in the file: `*` is any member of a mapping with free names, and items have the place of their list. */
+  /** Its path: `*` is any member of a mapping with free names. Items have the path of their list. */
   readonly path: string
   readonly schema: JsonObject
 }
 
-/** The layout of a policy file. */
 export const POLICY_LAYOUT: Layout = { path: '', schema: POLICY_SCHEMA }
 
-/** The order of the keys of a mapping. Where there is none, order is meaning or taste, and stays. */
+/** The order of the keys of a mapping; undefined if the order must be kept. */
 export function orderOf({ schema: { properties } }: Layout): readonly string[] | undefined {
   return isObject(properties) ? Object.keys(properties) : undefined
 }
 
-/** Whether it is somebody else's format, and stays as it is written. */
+/** Whether the content has a foreign format and is kept as written. */
 export function isForeign({ schema: { additionalProperties } }: Layout): boolean {
   return additionalProperties === true
 }
 
-/** Whether the keys of a mapping stand in quotes. */
+/** Whether the keys of a mapping are quoted. */
 export function hasQuotedKeys({ path }: Layout): boolean {
   return POLICY_QUOTED.keys.includes(path)
 }
 
-/** Whether a text stands in quotes. */
+/** Whether a text is quoted. */
 export function isQuoted({ path }: Layout): boolean {
   return POLICY_QUOTED.texts.includes(path)
 }
 
-/** The layout of the items of a list. */
 export function itemLayout({ path, schema: { items } }: Layout): Layout {
   return { path, schema: resolved(items) }
 }
 
-/** The layout of a member of a mapping. */
 export function memberLayout({ path, schema }: Layout, name: string): Layout {
   const { properties, additionalProperties } = schema
   if (!isObject(properties) || !Object.hasOwn(properties, name)) {
@@ -48,7 +45,7 @@ export function memberLayout({ path, schema }: Layout, name: string): Layout {
   return { path: path === '' ? name : `${path}.${name}`, schema: resolved(properties[name]) }
 }
 
-/** A schema behind its reference; of two forms the mapping, since the other is a text or a list of texts. */
+/** Resolves references. Of alternatives it takes the mapping, because the others are texts or lists of texts. */
 function resolved(schema: Json | undefined): JsonObject {
   if (!isObject(schema)) return {}
   const { $ref, anyOf } = schema

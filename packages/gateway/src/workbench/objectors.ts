@@ -1,25 +1,25 @@
-// Which rungs object to a call, all of them: the verdict itself names only the first.
+// Finds all steps that object to a call. The decision names only the first one.
 
 import { NO_HASH, type LadderStep } from '@tollgate/evidence'
 import { LADDER } from '@tollgate/kernel'
 import type { Trial } from '@tollgate/kernel/workbench'
 
-/** Something that stands in the way of a call. */
+/** A step that objects to a call. */
 export interface Objector {
   readonly rung: LadderStep
-  /** The rule that denies or asks, if one does. */
+  /** The rule that denies or escalates, if any. */
   readonly rule?: string | undefined
 }
 
-/** Who objects, in the order of the ladder. */
+/** All objecting steps, in the order of the ladder. */
 export function objectorsOf({ intent, snapshot }: Pick<Trial, 'intent' | 'snapshot'>): readonly Objector[] {
   if (intent.unreadable !== undefined) return [{ rung: 'capture' }]
-  // Without a policy nothing else is asked.
+  // Without a policy no other step is asked.
   if (snapshot.policy.hash === NO_HASH) return [{ rung: 'policy' }]
   return LADDER.flatMap((rung) => objection(rung.name, () => rung.check(intent, snapshot)))
 }
 
-/** A rung that throws objects. */
+/** A step that throws objects. */
 function objection(rung: LadderStep, ask: () => ReturnType<StepCheck> | undefined): readonly Objector[] {
   try {
     const word = ask()

@@ -1,49 +1,49 @@
-// What came of case files, for people: a table for each file, what failed and why, and what was reached of each policy.
+// Formats case results for people: a table per file, the failures with their causes, and the coverage of each policy.
 
 import { unreached, type Coverage } from './coverage.ts'
 import type { CaseCall } from './case.ts'
 import type { CaseResult, Failure } from './run-cases.ts'
 
-/** What came of one case file. */
+/** The results of one case file. */
 export interface FileReport {
   readonly file: string
-  /** Path of the policy; undefined if the file does not say, because it cannot be read. */
+  /** Path of the policy; undefined if the file could not be read. */
   readonly policy: string | undefined
-  /** What the policy calls itself; undefined if it cannot be read. */
+  /** The name of the policy; undefined if the policy could not be read. */
   readonly name: string | undefined
-  /** Why nothing was run, each with its place. */
+  /** Why nothing was run, with positions. */
   readonly mistakes: readonly string[]
   readonly results: readonly CaseResult[]
 }
 
-/** What was reached of one policy, by all files about it. */
+/** The coverage of one policy by all case files. */
 export interface PolicyReport {
   readonly policy: string
   readonly coverage: Coverage
 }
 
-/** What a terminal lends to a report. */
+/** Terminal formatting for a report. */
 export interface ReportStyle {
   readonly good: (text: string) => string
   readonly bad: (text: string) => string
   readonly dim: (text: string) => string
-  /** Text of others as one harmless line. */
+  /** Makes foreign text safe to print on one line. */
   readonly shown: (text: string) => string
   readonly table: (head: readonly string[], rows: readonly (readonly string[])[]) => string
-  /** How to look into a call that came out otherwise. */
+  /** A command that explains a call with an unexpected result. */
   readonly explain: (policy: string, call: CaseCall, at: number) => string
 }
 
-/** Whether all is as expected. */
+/** Whether all cases passed. */
 export function passes({ results, mistakes }: FileReport): boolean {
   return mistakes.length === 0 && results.every(({ failure }) => !failure)
 }
 
-/** One file: its cases as a table, then what failed. */
+/** The text for one file: its cases as a table, then the failures. */
 export function fileText(report: FileReport, look: ReportStyle): string {
   const { file, mistakes, results, name } = report
   if (mistakes.length > 0) {
-    return [`${look.bad('✗')} ${look.shown(file)}: nothing was run`, ...mistakes.map(look.shown)].join('\n')
+    return [`${look.bad('✗')} ${look.shown(file)}: no cases were run`, ...mistakes.map(look.shown)].join('\n')
   }
   const good = results.filter(({ failure }) => !failure).length
   const title = `${look.shown(file)}: ${good} of ${results.length} cases pass under \`${look.shown(name ?? '')}\``
@@ -69,14 +69,14 @@ function failureText(report: FileReport, { name }: CaseResult, failure: Failure,
   if (outcome) {
     const because = outcome.detail === undefined ? '' : `: ${outcome.detail}`
     const rule = outcome.rule === undefined ? '' : `, rule \`${outcome.rule}\``
-    lines.push(`  the rung \`${outcome.rung}\` decided${rule}, ${outcome.reason}${look.shown(because)}`)
+    lines.push(`  the step \`${outcome.rung}\` decided${rule}, ${outcome.reason}${look.shown(because)}`)
   }
   if (call && report.policy !== undefined)
     lines.push(`  ${look.dim(look.shown(look.explain(report.policy, call, failure.at)))}`)
   return lines.join('\n')
 }
 
-/** What was reached of a policy. */
+/** The text for the coverage of a policy. */
 export function coverageText({ policy, coverage }: PolicyReport, look: ReportStyle): string {
   const { rules, gates, percent } = coverage
   const missed = unreached(coverage)

@@ -1,10 +1,10 @@
-// What can be told of two rules by looking at them: whether they say the same, whether one only lets less pass, whether both can
-// be about one call.
+// Compares two rules by their text: whether they are equal, whether one only restricts the other, and whether both can match
+// the same call.
 
 import { conditionText, type Rule } from '@tollgate/kernel/policy'
 import type { NamePattern } from './generate/names.ts'
 
-/** All that a rule decides, in one text: the same for the same meaning, however it is written. */
+/** The effect of a rule as one text, independent of formatting. */
 export function ruleText({ id, action, tools, principals, sessions, doors, when }: Rule): string {
   const lists = [tools, principals, sessions].map(sourcesOf)
   return JSON.stringify([id, action, ...lists, doors.toSorted(), when ? conditionText(when.source) : null])
@@ -14,11 +14,11 @@ function sourcesOf(patterns: readonly NamePattern[]): readonly string[] {
   return [...new Set(patterns.map(({ source }) => source))].sort()
 }
 
-/** Whether the second of two rules in the same place can certainly let nothing pass that the first did not. */
+/** Whether the new rule certainly allows nothing that the old one in the same position did not allow. */
 export function isNarrower(old: Rule, now: Rule): boolean {
-  // Everything that it was about has passed. With a condition that would not be so: one that fails denies.
+  // The old rule allowed everything it matched. With a condition that is not certain, because a failing condition denies.
   if (old.action === 'allow' && !old.when && covers(old, now)) return true
-  // What it denies or asks about does not pass, whatever it was before.
+  // The new rule denies or escalates everything that the old one matched.
   return now.action !== 'allow' && (!now.when || textOf(old) === textOf(now)) && covers(now, old)
 }
 
@@ -26,7 +26,7 @@ function textOf({ when }: Rule): string {
   return when ? conditionText(when.source) : ''
 }
 
-/** Whether the first rule is about every call that the second is about, as far as names tell. */
+/** Whether the first rule matches every call that the second matches, judged by names. */
 function covers(wide: Rule, narrow: Rule): boolean {
   return (
     holds(wide.tools, narrow.tools) &&
@@ -44,7 +44,7 @@ function holds(wide: readonly NamePattern[], narrow: readonly NamePattern[]): bo
   )
 }
 
-/** Whether there may be a call that both rules are about. */
+/** Whether a call may exist that both rules match. */
 export function rulesMeet(a: Rule, b: Rule): boolean {
   const anyone = (x: readonly NamePattern[], y: readonly NamePattern[]): boolean =>
     x.length === 0 || y.length === 0 || meet(x, y)
@@ -58,7 +58,7 @@ function meet(a: readonly NamePattern[], b: readonly NamePattern[]): boolean {
   return a.some((x) => b.some((y) => mayMeet(x, y)))
 }
 
-/** Whether one name may fit both. Where both are patterns, only what they begin and end with can tell. */
+/** Whether a name may match both patterns. For two wildcard patterns only the beginnings and ends are compared. */
 export function mayMeet(a: NamePattern, b: NamePattern): boolean {
   if (a.exact) return b.matches(a.source)
   if (b.exact) return a.matches(b.source)

@@ -1,4 +1,4 @@
-// Running cases: each on a kernel of its own, by the same road that the gateway takes.
+// Runs cases, each on its own kernel, through the same pipeline as the gateway.
 
 import type { Effect, ReasonCode, LadderStep, Verdict } from '@tollgate/evidence'
 import { enforce, type Decided, type Enforced, type Kernel, type ToolAnswer } from '@tollgate/kernel'
@@ -15,34 +15,32 @@ import {
 import { delegate, revoke, toolCall, type CaseSending } from './case-send.ts'
 import { createStages, type Stages } from './stage.ts'
 
-/** What came of one call. */
+/** The result of one call. */
 export interface CaseOutcome {
   readonly verdict: Verdict
   readonly reason: ReasonCode
   readonly rung: LadderStep
   readonly rule: string | undefined
   readonly detail: string | undefined
-  /** Every rung that asked a person, with its reason, if the verdict is ESCALATE. */
+  /** For an ESCALATE: the steps that escalated, with their reasons. */
   readonly asks: readonly (readonly [rung: string, reason: string])[]
-  /** How much the agent saw of the answer, if the tool ran. */
+  /** Which part of the result was forwarded, if the tool ran. */
   readonly delivery: Effect['delivery'] | undefined
 }
 
-/** Why a case failed. */
 export interface Failure {
   readonly line: number
-  /** Which step it was, from 1, if the case has several. */
+  /** The number of the step, from 1, if the case has several. */
   readonly step: number | undefined
-  /** The moment of the case, in milliseconds. */
+  /** The time of the case in milliseconds. */
   readonly at: number
   readonly expected: string
   readonly got: string
-  /** The call, if it was one, and what came of it. */
+  /** The call and its result, if the step is a call. */
   readonly call: CaseCall | undefined
   readonly outcome: CaseOutcome | undefined
 }
 
-/** What came of a case. */
 export interface CaseResult {
   readonly name: string
   readonly line: number
@@ -50,12 +48,12 @@ export interface CaseResult {
   readonly expected: string
   readonly got: string
   readonly failure: Failure | undefined
-  /** What came of every call, in order. */
+  /** The results of all calls, in order. */
   readonly outcomes: readonly CaseOutcome[]
   readonly milliseconds: number
 }
 
-/** Runs cases under a policy, one after another; `now` tells how long they take. */
+/** Runs cases under a policy, one after another. `now` measures their duration. */
 export async function runCases(
   policy: Policy,
   cases: readonly Case[],
@@ -67,10 +65,10 @@ export async function runCases(
   return results
 }
 
-/** A case under way. */
+/** A running case. */
 interface Play extends CaseSending {
   readonly outcomes: CaseOutcome[]
-  /** Id of the request that the last call has opened, or waits for. */
+  /** Id of the approval request of the last call. */
   request: string | undefined
 }
 
@@ -106,7 +104,7 @@ async function runCase(stages: Stages, each: Case, now: () => number): Promise<C
   }
 }
 
-/** What came of one call; and if a person was asked, of the same call again. */
+/** The result of a call and, after an answer, of the repeated call. */
 function verdictsOf([first, ...then]: readonly CaseOutcome[]): string {
   if (!first) return ''
   return [outcomeText(first), ...then.slice(-1).map(({ verdict }) => `then ${verdict}`)].join(', ')
@@ -116,7 +114,7 @@ function expectedOf(step: Step | undefined): string {
   return step?.does === 'call' ? expectationText(step.expect) : ''
 }
 
-/** What went wrong in a step, without its place. */
+/** A failure without its position. */
 type Failed = Omit<Failure, 'line' | 'step' | 'at'>
 
 async function runStep(play: Play, step: Step): Promise<Failed | undefined> {
@@ -174,45 +172,46 @@ function judge(step: CallStep, expect: Expectation, outcome: CaseOutcome, place:
     return { expected: expectationText(expect) + place, got: outcomeText(outcome), call, outcome }
   if (delivery === undefined || outcome.delivery === undefined || outcome.delivery === delivery)
     return undefined
-  return { expected: `the answer ${delivery}`, got: `the answer ${outcome.delivery}`, call, outcome }
+  return { expected: `the result ${delivery}`, got: `the result ${outcome.delivery}`, call, outcome }
 }
 
 function meets(expect: Expectation, got: CaseOutcome): boolean {
   const { verdict, rung, reason, detail } = expect
-  // Where several rungs ask, the first speaks for all; each of them is a right answer to who asked.
+  // If several steps escalate, the first one is in the decision; an expectation may name any of them.
   const asked = [[got.rung, got.reason], ...got.asks]
   const at = asked.some((each) => (rung ?? each[0]) === each[0] && (reason ?? each[1]) === each[1])
   const says = detail === undefined || got.detail?.includes(detail) === true
   return verdict === got.verdict && isBy(expect, got) && at && says
 }
 
-/** Whether the rule that is expected decided. One whose condition failed has not, unless the case says that it fails. */
+/** Whether the expected rule decided. A rule whose condition failed did not, unless the case expects the failure. */
 function isBy({ rule, reason }: Expectation, got: CaseOutcome): boolean {
   if (rule === undefined) return true
   return rule === got.rule && (got.reason !== FAILED || reason === FAILED)
 }
 
 const FAILED: ReasonCode = 'POLICY_EVALUATION_ERROR'
-/** What a rule that decides always says. */
+/** The reasons that a deciding rule always has. */
 const PLAIN: ReadonlySet<ReasonCode> = new Set(['RULE_ALLOWED', 'POLICY_VIOLATION', 'APPROVAL_REQUIRED'])
 
-/** What came of a call, as people read it. */
+/** The result of a call as text. */
 function outcomeText({ verdict, rule, rung, reason }: CaseOutcome): string {
   const by = rule === undefined ? '' : ` by ${rule}`
   const at = rule === undefined || rung !== 'policy' ? ` at ${rung}` : ''
   return `${verdict}${by}${at}${PLAIN.has(reason) ? '' : ` for ${reason}`}`
 }
 
-/** A person answers, if one is to: then the same call is sent again. */
+/** Answers the request, if the case says so, and sends the same call again. */
 async function answer(play: Play, step: CallStep): Promise<Failed | undefined> {
   if (step.cannotApprove.length === 0 && !step.answer) return undefined
   const { kernel } = play.stage
   const { request } = play
-  if (request === undefined) return failed('a person to be asked', 'nobody is asked')
+  if (request === undefined) return failed('an approval request', 'there is none')
   const say = (by: string, granted: boolean): Promise<unknown> =>
     answerRequest(kernel, { tenant: play.tenant, request, granted, approver: by, groups: [by], because: WHY })
   for (const by of step.cannotApprove) {
-    if (await succeeds(say(by, true))) return failed(`\`${by}\` not to be able to approve`, 'they could')
+    if (await succeeds(say(by, true)))
+      return failed(`\`${by}\` to be refused as approver`, 'the approval was accepted')
   }
   if (!step.answer) return undefined
   const { by, granted } = step.answer
@@ -220,10 +219,10 @@ async function answer(play: Play, step: CallStep): Promise<Failed | undefined> {
   if (refused !== undefined) return failed(`an answer by \`${by}\``, refused)
   const outcome = await send(play, step)
   const expect = granted ? AFTER_YES : AFTER_NO
-  return judge(step, expect, outcome, `, after \`${by}\` said ${granted ? 'yes' : 'no'}`)
+  return judge(step, expect, outcome, `, after \`${by}\` ${granted ? 'approved' : 'denied'}`)
 }
 
-const WHY = 'a case of the policy says so'
+const WHY = 'required by a policy case'
 
 const ANYTHING = { rule: undefined, rung: undefined, detail: undefined }
 const AFTER_YES: Expectation = { ...ANYTHING, verdict: 'ALLOW', reason: 'APPROVAL_GRANTED' }
@@ -242,7 +241,7 @@ async function whyNot(promise: Promise<unknown>): Promise<string | undefined> {
   }
 }
 
-/** Sends a call down the road; the tool, if it is allowed, answers as the case says. */
+/** Sends a call through the pipeline. If it is allowed, the tool answers as the case says. */
 async function send(play: Play, step: CallStep): Promise<CaseOutcome> {
   const { kernel } = play.stage
   const { returns } = step

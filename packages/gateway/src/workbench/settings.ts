@@ -1,4 +1,4 @@
-// What is different in two policies besides what single calls can show: settings, how rungs stand, who is asked.
+// Finds the differences of two policies that single calls do not show: settings, the status of steps, approvers.
 
 import type { Json, LadderStep } from '@tollgate/evidence'
 import { describeLadder, type StepStatus } from '@tollgate/kernel'
@@ -7,14 +7,14 @@ import { GATE_SECTIONS, isWithin, meaningOf, type GateSection, type Shown } from
 import { schemasIn } from './generate/shape.ts'
 import { ruleText } from './rule-changes.ts'
 
-/** A rung that stands differently. */
+/** A step whose status differs. */
 export interface StandingChange {
   readonly rung: StepStatus['rung']
   readonly from: StepStatus['standing']
   readonly to: StepStatus['standing']
 }
 
-/** Rungs that stand differently under the second policy. */
+/** The steps whose status differs under the second policy. */
 export function standingsThatDiffer(a: Policy, b: Policy): readonly StandingChange[] {
   const after = describeLadder(b)
   return describeLadder(a).flatMap(({ rung, standing }, i) => {
@@ -23,13 +23,13 @@ export function standingsThatDiffer(a: Policy, b: Policy): readonly StandingChan
   })
 }
 
-/** Sections of the policy file that say different things, by name. */
+/** The names of the sections that differ. */
 export function sectionsThatDiffer(a: Policy, b: Policy): readonly string[] {
   const [left, right] = [sectionsOf(a), sectionsOf(b)]
   return Object.keys(left).filter((name) => left[name] !== right[name])
 }
 
-/** Each section in one text that is the same for the same meaning, whatever the order of what has no order. */
+/** Each section as one text, equal for equal meaning. Insignificant order is ignored. */
 function sectionsOf(policy: Policy): Readonly<Record<string, string>> {
   const { context, principals, tools, rules, approvals, gates } = policy
   const named = GATE_SECTIONS.map(([gate, { name }]) => [`gates.${name}`, meaningOf(gates[gate])] as const)
@@ -47,12 +47,12 @@ function askingText({ approvers, expires }: Rule): string {
   return meaningOf({ approvers, expires })
 }
 
-/** The first that fits counts, so that patterns have an order. */
+/** The first match counts, so the order of patterns is significant. */
 function principalsText(principals: Policy['principals']): string {
   return meaningOf(principals) + orderOf(principals, ({ name }) => principals.some(isPattern) || !name.exact)
 }
 
-/** Each declaration of a tool in one text, with its schema as it is written. */
+/** Each tool declaration as one text, with its schema as written. */
 function toolTexts({ tools, text }: Policy): ReadonlyMap<string, string> {
   const schemas = schemasIn(text)
   return new Map(
@@ -66,7 +66,7 @@ function toolTexts({ tools, text }: Policy): ReadonlyMap<string, string> {
   )
 }
 
-// In other lists of a schema the order counts.
+// In other lists of a schema the order is significant.
 const UNORDERED: ReadonlySet<string> = new Set(['enum', 'required', 'type'])
 
 function schemaText(value: Json, name = ''): string {
@@ -81,7 +81,7 @@ function schemaText(value: Json, name = ''): string {
   return `[${UNORDERED.has(name) ? sorted(texts) : texts.join(',')}]`
 }
 
-/** Declarations of tools that are not the same in both policies; all patterns, if their order is another one. */
+/** The tool declarations that differ; all patterns, if their order differs. */
 export function toolsThatDiffer(a: Policy, b: Policy): readonly ToolDeclaration['name'][] {
   const [left, right] = [toolTexts(a), toolTexts(b)]
   const order = (policy: Policy): string => orderOf(policy.tools, isPattern)
@@ -92,20 +92,20 @@ export function toolsThatDiffer(a: Policy, b: Policy): readonly ToolDeclaration[
   )
 }
 
-/** Part of a policy that is not the same in both, and may let more pass. */
+/** A part of a policy that differs and may allow more. */
 export interface Differing {
   readonly name: string
-  /** The rungs at which a call would show it. */
+  /** The steps at which a call would show the difference. */
   readonly rungs: readonly LadderStep[]
 }
 
-/** A part of a policy that may differ: where it is written, and what of it is looked at. */
+/** A part of a policy: its name, and the values that are compared. */
 interface Part extends Differing {
   readonly read: (policy: Policy) => unknown
   readonly isStricter?: (a: Policy, b: Policy) => boolean
 }
 
-/** What single calls can show: also at which rungs it shows. */
+/** The parts whose changes single calls can show. */
 const SHOWN_BY_CALLS: readonly Part[] = [
   {
     name: 'context',
@@ -121,7 +121,7 @@ const SHOWN_BY_CALLS: readonly Part[] = [
   ...GATE_SECTIONS.map(([gate, section]) => gatePart(gate, section, section.calls ?? {})),
 ]
 
-/** What only a history, an answer or a person shows. */
+/** The parts whose changes only a history, a result or a person can show. */
 const SHOWN_BY_HISTORY: readonly Part[] = [
   {
     name: 'principals',
@@ -133,7 +133,7 @@ const SHOWN_BY_HISTORY: readonly Part[] = [
     rungs: [],
     read: ({ tools }) => tools.map(({ name, returns, salted }) => [name.source, returns, salted]),
   },
-  // One that asks for no reason has nothing that could be lost.
+  // If no reason was required, nothing can be loosened.
   {
     name: 'approvals',
     rungs: [],
@@ -144,7 +144,7 @@ const SHOWN_BY_HISTORY: readonly Part[] = [
   ),
 ]
 
-/** What a section of `gates` says that it shows. A gate that was not there had nothing that could be lost. */
+/** A section of `gates`. A gate that was not configured cannot be loosened. */
 function gatePart(gate: keyof Policy['gates'], { name }: GateSection<unknown>, shown: Shown<unknown>): Part {
   return {
     name: `gates.${name}`,
@@ -154,24 +154,24 @@ function gatePart(gate: keyof Policy['gates'], { name }: GateSection<unknown>, s
   }
 }
 
-/** Sections that differ in what calls can show, unless they can only let less pass. */
+/** The sections whose changes calls can show, unless they only restrict. */
 export function callSections(a: Policy, b: Policy): readonly Differing[] {
   return SHOWN_BY_CALLS.filter((part) => isLooser(part, a, b))
 }
 
-/** Sections that differ in what only a history shows, unless they can only let less pass; also rules that ask others. */
+/** The sections whose changes only a history shows, unless they only restrict. Includes rules with other approvers. */
 export function historySections(a: Policy, b: Policy): readonly Differing[] {
   const asking = asksFewer(a, b).map((name) => ({ name, rungs: [] }))
   return [...SHOWN_BY_HISTORY.filter((part) => isLooser(part, a, b)), ...asking]
 }
 
-/** Whether they differ, and not only because a gate was added: one more gate lets nothing more pass. */
+/** Whether a part differs and may be looser. Adding a gate is never looser. */
 function isLooser({ read, isStricter }: Part, a: Policy, b: Policy): boolean {
   const before = read(a)
   return before !== undefined && meaningOf(before) !== meaningOf(read(b)) && isStricter?.(a, b) !== true
 }
 
-/** Lists of names that have fewer in them; an empty one means any. */
+/** Whether the lists have fewer names. An empty list means any name. */
 function isNarrowerContext(before: Policy['context'], after: Policy['context']): boolean {
   const names = ['environments', 'tenants', 'workspaces'] as const
   return names.every(
@@ -179,7 +179,7 @@ function isNarrowerContext(before: Policy['context'], after: Policy['context']):
   )
 }
 
-/** Rules that ask others than before or wait longer: fewer people and less time are stricter. */
+/** The rules with other approvers or a longer time limit. Fewer approvers and less time are stricter. */
 function asksFewer(a: Policy, b: Policy): readonly string[] {
   const [before, after] = [a, b].map(({ rules }) => new Map(rules.map((rule) => [rule.id, rule])))
   return askingThatDiffers(a, b).filter((id) => {
@@ -206,7 +206,7 @@ function sorted(texts: readonly string[]): string {
   return texts.toSorted().join(',')
 }
 
-/** Rules of both policies that ask other people, or wait for another time. */
+/** The rules of both policies with other approvers or another time limit. */
 export function askingThatDiffers(a: Policy, b: Policy): readonly string[] {
   const before = new Map(a.rules.map((rule) => [rule.id, rule]))
   return b.rules.flatMap(({ id, action, approvers, expires }) => {

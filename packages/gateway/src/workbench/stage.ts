@@ -1,23 +1,22 @@
-// Where a case takes place: a kernel of its own on a ledger in memory, with a clock that the case turns. Everything else is
-// what the gateway runs.
+// Creates the environment of a case: its own kernel on a ledger in memory, with a clock under control of the case. Everything
+// else is the code of the gateway.
 
 import { fromHex, importSigningKey, sha256Hex, type PublicKey, type SigningKey } from '@tollgate/evidence'
 import { createMemoryStore, foundingBatch, openKernel, type Host, type Kernel } from '@tollgate/kernel'
 import { activatePolicy } from '@tollgate/kernel/admin'
 import type { Policy } from '@tollgate/kernel/policy'
 
-/** A kernel that a case plays on. */
 export interface Stage {
   readonly kernel: Kernel
-  /** What every delegation of the case is signed with: the policy's own keys are replaced by it. */
+  /** The signing keys of delegators. They replace the keys in the policy. */
   readonly delegators: (name: string) => SigningKey | undefined
-  /** The moment of the case, in milliseconds. */
+  /** The time of the case in milliseconds. */
   now(): number
-  /** Lets time pass. */
+  /** Advances the time. */
   pass(milliseconds: number): void
 }
 
-/** Makes stages for one policy. */
+/** Creates stages for one policy. */
 export interface Stages {
   open(at: number, tenant: string): Promise<Stage>
 }
@@ -25,7 +24,7 @@ export interface Stages {
 /** Origin of the ledgers of cases. */
 export const CASE_LEDGER = 'tollgate.local/cases'
 
-/** Makes stages. Nothing outlives them, so that keys from fixed bytes do. */
+/** Creates stages. The keys come from fixed bytes, because nothing is stored. */
 export async function createStages(policy: Policy): Promise<Stages> {
   const ledgerKey = await keyOf('ledger')
   const writerKey = await keyOf('writer')
@@ -60,7 +59,7 @@ function founding(
   return { origin: CASE_LEDGER, writer: WRITER, ledgerKey, writerKey }
 }
 
-/** The policy with keys that we hold in place of those of its delegators: nobody tests with the real ones. */
+/** The policy with test keys instead of the real keys of its delegators. */
 async function withOurKeys(
   policy: Policy,
 ): Promise<{ readonly played: Policy; readonly delegators: ReadonlyMap<string, SigningKey> }> {
@@ -99,7 +98,7 @@ function createClock(start: number): Clock {
     host: {
       now: () => time,
       salt: () => bytesOf(`salt ${salts++}`),
-      // Tools of a case answer at once: nothing ever waits for so long.
+      // Tools of a case answer at once, so no timeout is needed.
       after: () => () => undefined,
     },
   }

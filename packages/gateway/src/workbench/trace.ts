@@ -1,4 +1,4 @@
-// The recorded history: receipts in their order, and beside them the calls that were kept. From a ledger, or from a file.
+// The recorded history: receipts in order with their kept calls, from a ledger or a file.
 
 import { encodeReceipt, type Json, type JsonObject, type Receipt } from '@tollgate/evidence'
 import { KEPT } from '@tollgate/kernel'
@@ -7,7 +7,6 @@ import { GatewayError } from '../error.ts'
 import { isObject } from '../tools/offer.ts'
 import type { LedgerView, Payload } from '../view.ts'
 
-/** A recorded history. */
 export interface Trace {
   /** The texts of policies and definitions, by hash. */
   readonly texts: ReadonlyMap<string, string>
@@ -16,10 +15,10 @@ export interface Trace {
 }
 
 const PAGE = 1000
-// What was kept beside one may be 64 KiB long.
+// Smaller pages, because a kept call can have 64 KiB.
 const KEPT_PAGE = 200
 
-/** The history of a ledger, from the first call that was kept on, and before that what still stood. */
+/** The history of a ledger from the first kept call on, preceded by earlier receipts that still apply. */
 export async function* tracePages(view: LedgerView): AsyncGenerator<readonly TraceEntry[]> {
   for await (const page of ahead(payloadPages(view))) yield page.map(entryOf)
 }
@@ -29,7 +28,7 @@ async function* payloadPages(view: LedgerView): AsyncGenerator<readonly Payload[
   if (first === undefined) return
   const standing = (await view.indexesOf([...STATEFUL_KINDS])).filter((index) => index < first)
   for (const index of standing) yield await view.payloads(index, 1)
-  // As it is now: who writes may be quicker than who reads.
+  // Read once: the ledger may grow while it is read.
   const size = await view.size()
   for (let from = first; from < size;) {
     const page = await view.payloads(from, Math.min(KEPT_PAGE, size - from), KEPT)
@@ -39,35 +38,35 @@ async function* payloadPages(view: LedgerView): AsyncGenerator<readonly Payload[
   }
 }
 
-/** The index of the first entry that something was kept beside. */
+/** The index of the first entry with a kept call. */
 async function firstKept(view: LedgerView): Promise<number | undefined> {
   const [record] = await view.records(KEPT, KEPT, 1)
   return record && (await view.find(record.name.slice(-64)))?.index
 }
 
-/** The same, each asked for while the one before is in use: another thread may be reading. */
+/** Requests each page while the previous one is in use, because another thread may do the reading. */
 async function* ahead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
   try {
     for (let coming = pages.next(); ;) {
       const page = await coming
       if (page.done === true) return
       coming = pages.next()
-      // Told when it is waited for, unless nobody wants it any more.
+      // A failure is reported when the page is awaited, or ignored if it is not needed.
       coming.catch(() => undefined)
       yield page.value
     }
   } finally {
-    // Not before what was asked for is there: the ledger may be closed next.
+    // Waits for the pending page: the ledger may be closed next.
     await pages.return(undefined)
   }
 }
 
 function entryOf({ id, text, beside }: Payload): TraceEntry {
-  // Sound: a payload is a receipt, and each was checked when it was appended.
+  // Sound: a payload is a receipt, checked when it was appended.
   return { id, receipt: JSON.parse(text) as Receipt, kept: beside }
 }
 
-/** The texts of policies and definitions that a ledger has, by hash. */
+/** The texts of policies and definitions in a ledger, by hash. */
 export async function traceTexts(view: LedgerView): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>()
   for (let after = TEXTS; ;) {
@@ -81,7 +80,7 @@ export async function traceTexts(view: LedgerView): Promise<ReadonlyMap<string, 
 
 const TEXTS = 'text\n'
 
-/** A history as the lines of a file: what it is, its texts, its entries. */
+/** A history as lines of a file: the header, the texts, the entries. */
 export async function* traceLines({ texts, pages }: Trace): AsyncGenerator<string> {
   yield `${JSON.stringify(HEAD)}\n`
   for (const [hash, text] of texts) yield `${JSON.stringify({ hash, text })}\n`
@@ -92,12 +91,11 @@ export async function* traceLines({ texts, pages }: Trace): AsyncGenerator<strin
 
 const HEAD = { tollgate: 'trace', v: 1 }
 
-/** Reads a history from the lines of a file. @throws GatewayError `TRACE_MALFORMED` with the line, at the latest when it comes to it. */
+/** Reads a history from the lines of a file. @throws GatewayError `TRACE_MALFORMED` with the line, here or while iterating. */
 export async function readTrace(lines: AsyncIterable<string>): Promise<Trace> {
   const reader = new TraceLines(lines)
   const head = await reader.next()
-  if (JSON.stringify(head) !== JSON.stringify(HEAD))
-    throw reader.malformed('it does not begin as a trace does')
+  if (JSON.stringify(head) !== JSON.stringify(HEAD)) throw reader.malformed('it is not the header of a trace')
   const texts = new Map<string, string>()
   let line = await reader.next()
   for (
@@ -124,7 +122,7 @@ async function* pagesIn(
   yield page
 }
 
-/** Reads line by line, strictly. */
+/** Reads and validates lines. */
 class TraceLines {
   readonly #lines: AsyncIterator<string>
   #number = 0
@@ -138,32 +136,32 @@ class TraceLines {
     if (read.done === true) return undefined
     this.#number++
     try {
-      // Sound: what was parsed is JSON.
+      // Sound: parsed JSON.
       const line = JSON.parse(read.value) as Json
       if (isObject(line)) return line
     } catch {
-      // Told below, without what stands there.
+      // Reported below, without the content of the line.
     }
     throw this.malformed('it is not a JSON object')
   }
 
-  /** The entry in a line: a receipt as receipts are, under its own id. */
+  /** The entry in a line: a valid receipt with a matching id. */
   entryIn({ id, receipt, kept }: JsonObject): TraceEntry {
     try {
-      // Sound: what is no receipt is refused.
+      // Sound: `encodeReceipt` refuses values that are not receipts.
       const encoded = encodeReceipt(receipt as unknown as Receipt)
       if (encoded.id === id && (kept === undefined || typeof kept === 'string')) {
         return { id: encoded.id, receipt: encoded.receipt, kept }
       }
     } catch {
-      // Told below: why it is none may hold what stands there.
+      // Reported below, without the cause, which may contain content.
     }
-    throw this.malformed('it is not a receipt under its own id, with the call that was kept beside it')
+    throw this.malformed('it is not a receipt with a matching id and its kept call')
   }
 
   malformed(why: string): GatewayError {
     return new GatewayError('TRACE_MALFORMED', `line ${this.#number} of the trace cannot be used: ${why}`, {
-      hints: ['write one with `tollgate policy trace -o FILE`'],
+      hints: ['create a trace with `tollgate policy trace -o FILE`'],
     })
   }
 }

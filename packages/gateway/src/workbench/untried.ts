@@ -1,5 +1,5 @@
-// What differs between two policies and could let more pass, and whether any tried call shows it. What none shows is named:
-// silence is no proof that nothing has changed.
+// Lists the differences between two policies that may allow more but that no tried call shows. They must be accepted by name,
+// because a missing example is no proof.
 
 import type { LadderStep } from '@tollgate/evidence'
 import type { Policy, Rule } from '@tollgate/kernel/policy'
@@ -7,11 +7,11 @@ import type { Outcome } from './compare.ts'
 import { isNarrower, mayMeet, ruleText, rulesMeet } from './rule-changes.ts'
 import { callSections, historySections, toolsThatDiffer, type Differing } from './settings.ts'
 
-/** Something that has to be accepted because no call could tell. */
+/** A difference that must be accepted because no call shows it. */
 export interface Untried {
   /** The name to accept. */
   readonly name: string
-  /** What is not known. */
+  /** What is unknown. */
   readonly why: string
 }
 
@@ -22,19 +22,19 @@ interface Seen {
   readonly to: Outcome
 }
 
-/** Watches the calls that are tried. */
+/** Records the calls that are tried. */
 export interface Witness {
   see(seen: Seen): void
-  /** What none of them has shown, by name. */
+  /** The differences that no call has shown, sorted by name. */
   untried(): readonly Untried[]
 }
 
 interface ShownParts {
   readonly rules: Set<string>
-  /** `OLD NEW`: a call that one rule decided, and now another. */
+  /** `OLD NEW`: a call that moved from one rule to another. */
   readonly moves: Set<string>
   readonly rungs: Set<LadderStep>
-  /** Tools of which a call came out different although no rule about it has changed. */
+  /** Tools with a call that changed although no rule about it has changed. */
   readonly tools: Set<string>
 }
 
@@ -44,7 +44,6 @@ interface Suspect extends Untried {
 
 const MAX_TOOLS = 100_000
 
-/** Watches for all that differs between two policies. */
 export function createWitness(a: Policy, b: Policy): Witness {
   const shown: ShownParts = { rules: new Set(), moves: new Set(), rungs: new Set(), tools: new Set() }
   const changed = changedIds(a, b)
@@ -57,7 +56,7 @@ export function createWitness(a: Policy, b: Policy): Witness {
   ]
   return {
     see({ tool, from, to }) {
-      // Only what passes now, or no longer does, shows what a change does to what passes.
+      // Only calls that are now allowed, or no longer allowed, are informative.
       if ((from.verdict === 'ALLOW') === (to.verdict === 'ALLOW')) return
       for (const { rule, rung } of [from, to]) {
         if (rule !== undefined) shown.rules.add(rule)
@@ -84,7 +83,7 @@ function changedIds(a: Policy, b: Policy): ReadonlySet<string> {
   return new Set(ids.filter((id) => left?.get(id) !== right?.get(id)))
 }
 
-/** Rules that are new, gone or different, unless that can only let less pass. */
+/** Rules that are new, removed or changed, unless the change only restricts. */
 function ruleSuspects(a: Policy, b: Policy): readonly Suspect[] {
   const [before, after] = [byId(a), byId(b)]
   const gone = a.rules.filter((rule) => !after.has(rule.id) && opensWhenGone(rule, b))
@@ -94,11 +93,9 @@ function ruleSuspects(a: Policy, b: Policy): readonly Suspect[] {
     return old && ruleText(old) !== ruleText(rule) && !isNarrower(old, rule)
   })
   return [
-    ...gone.map(({ id }) => ruleSuspect(id, `rule ${id} is gone, and no tried call passes or stops by it`)),
-    ...added.map(({ id }) => ruleSuspect(id, `rule ${id} is new, and no tried call passes or stops by it`)),
-    ...changed.map(({ id }) =>
-      ruleSuspect(id, `rule ${id} has changed, and no tried call passes or stops by it`),
-    ),
+    ...gone.map(({ id }) => ruleSuspect(id, `rule ${id} was removed, and no tried call shows the effect`)),
+    ...added.map(({ id }) => ruleSuspect(id, `rule ${id} is new, and no tried call shows the effect`)),
+    ...changed.map(({ id }) => ruleSuspect(id, `rule ${id} has changed, and no tried call shows the effect`)),
   ]
 }
 
@@ -106,7 +103,7 @@ function byId({ rules }: Policy): ReadonlyMap<string, Rule> {
   return new Map(rules.map((rule) => [rule.id, rule]))
 }
 
-/** Without a rule that denies or asks, one that allows may be reached. So it may without one whose condition can fail. */
+/** Without this rule, a later allow rule may be reached. */
 function opensWhenGone(rule: Rule, { rules }: Policy): boolean {
   if (rule.action === 'allow' && !rule.when) return false
   return rules.some((other) => other.action === 'allow' && rulesMeet(rule, other))
@@ -116,10 +113,10 @@ function ruleSuspect(id: string, why: string): Suspect {
   return { name: `untried:${id}`, why, isShown: ({ rules }) => rules.has(id) }
 }
 
-// Each pair is looked at; beyond so many, whatever has moved is named.
+// All pairs are compared up to this number. Beyond it, every moved rule is listed.
 const MAX_PAIRS = 4_000_000
 
-/** Rules that allow, and now come before one that may say otherwise. */
+/** Allow rules that now precede a rule that may decide differently. */
 function moveSuspects(a: Policy, b: Policy): readonly Suspect[] {
   const place = new Map(a.rules.map(({ id }, i) => [id, i]))
   const shared = b.rules.filter(({ id }) => place.has(id))
@@ -133,7 +130,7 @@ function moveSuspects(a: Policy, b: Policy): readonly Suspect[] {
       : shared.slice(i + 1).filter((other) => at(other) < at(rule) && saysOtherwise(other, rule))
     return behind.map((other) => ({
       name: `untried:${rule.id}`,
-      why: `rule ${rule.id} now comes before rule ${other.id}, and no tried call passes or stops by it`,
+      why: `rule ${rule.id} now comes before rule ${other.id}, and no tried call shows the effect`,
       isShown: ({ moves }: ShownParts) => moves.has(`${other.id} ${rule.id}`),
     }))
   })
@@ -149,7 +146,7 @@ function toolSuspects(a: Policy, b: Policy): readonly Suspect[] {
     .filter((name) => allowing.some(({ tools }) => tools.some((each) => mayMeet(each, name))))
     .map((name) => ({
       name: 'untried:tools',
-      why: `what \`tools\` says of ${name.source} has changed, and no tried call passes or stops by it`,
+      why: `\`tools\` has changed for ${name.source}, and no tried call shows the effect`,
       isShown: ({ tools }) => [...tools].some((tool) => name.matches(tool)),
     }))
 }
@@ -157,7 +154,7 @@ function toolSuspects(a: Policy, b: Policy): readonly Suspect[] {
 function sectionSuspect({ name, rungs }: Differing): Suspect {
   return {
     name: `untried:${name}`,
-    why: `\`${name}\` has changed, and no tried call passes or stops by it`,
+    why: `\`${name}\` has changed, and no tried call shows the effect`,
     isShown: (shown) => rungs.some((rung) => shown.rungs.has(rung)),
   }
 }
@@ -165,7 +162,7 @@ function sectionSuspect({ name, rungs }: Differing): Suspect {
 function settingSuspect({ name }: Differing): Suspect {
   return {
     name: `settings:${name}`,
-    why: `\`${name}\` has changed in what no single call shows`,
+    why: `\`${name}\` has changed in a way that no single call can show`,
     isShown: () => false,
   }
 }

@@ -179,30 +179,30 @@ describe('a case file', () => {
     [
       'an expectation in small letters',
       oneCase(CALL, 'expect: allow'),
-      [/^5:13 this is no expectation; write `ALLOW`/],
+      [/^5:13 this is not an expectation; write `ALLOW`/],
     ],
-    ['an expectation that is a number', oneCase(CALL, 'expect: 1'), [/this is no expectation/]],
+    ['an expectation that is a number', oneCase(CALL, 'expect: 1'), [/this is not an expectation/]],
     ['an expectation that is a list', oneCase(CALL, 'expect: [ALLOW]'), [/must be a mapping of `verdict`/]],
     [
       'an expectation with more behind it',
       oneCase(CALL, 'expect: ALLOW by a or b'),
-      [/this is no expectation/],
+      [/this is not an expectation/],
     ],
     [
       'a rung that is none',
       oneCase(CALL, 'expect: DENY at firewall'),
-      [/there is no rung `firewall`; write one of `capture`/],
+      [/there is no step `firewall`; write one of `capture`/],
     ],
     ['a mapping without a verdict', oneCase(CALL, 'expect: { rung: egress }'), [/`verdict` is missing/]],
     [
       'a reason that is none',
       oneCase(CALL, 'expect: { verdict: DENY, reason: NO }'),
-      [/there is no reason `NO`/],
+      [/there is no reason code `NO`/],
     ],
     [
       'a reason of another verdict',
       oneCase(CALL, 'expect: { verdict: ALLOW, reason: RATE_EXCEEDED }'),
-      [/always comes with DENY/],
+      [/always has the verdict DENY/],
     ],
     [
       'a door that is none',
@@ -217,7 +217,7 @@ describe('a case file', () => {
     [
       'arguments that JSON has not',
       oneCase('call: { tool: t, args: { a: .inf } }', 'expect: DENY'),
-      [/holds something that JSON has not/],
+      [/contains a value that JSON does not have/],
     ],
     [
       'a source of nobody',
@@ -247,15 +247,15 @@ describe('a case file', () => {
     [
       'a call beside steps',
       oneCase(CALL, 'expect: DENY', 'steps: [{ call: { tool: t }, expect: DENY }]'),
-      [/a case has `steps`, or one `call`/],
+      [/a case has either `steps` or one `call`/],
     ],
     ['steps without a call', oneCase('steps: [{ after: 1m }]'), [/`steps` has no call/]],
     [
       'a step of two things',
       oneCase('steps: [{ after: 1m, freeze: all, call: { tool: t }, expect: DENY }]'),
-      [/a step is one thing/],
+      [/a step has exactly one of/],
     ],
-    ['a step of nothing', oneCase('steps: [{}]'), [/a step is one thing/]],
+    ['a step of nothing', oneCase('steps: [{}]'), [/a step has exactly one of/]],
     [
       'a time that is none',
       oneCase('steps: [{ after: soon }, { call: { tool: t }, expect: DENY }]'),
@@ -264,12 +264,12 @@ describe('a case file', () => {
     [
       'a moment without a zone',
       oneCase('at: "2026-01-05T09:00:00"', CALL, 'expect: DENY'),
-      [/`at` must be a moment with its zone/],
+      [/`at` must be a time with its zone/],
     ],
     [
       'a moment that never was',
       oneCase('at: "2026-13-05T09:00:00Z"', CALL, 'expect: DENY'),
-      [/`at` must be a moment with its zone/],
+      [/`at` must be a time with its zone/],
     ],
     [
       'a freeze of nothing',
@@ -295,19 +295,19 @@ describe('a case file', () => {
     [
       'an answer to what is not asked',
       oneCase(CALL, 'expect: DENY', 'approve: ops'),
-      [/only an ESCALATE is answered/],
+      [/only an ESCALATE can be answered/],
     ],
     [
       'yes and no',
       oneCase(CALL, 'expect: ESCALATE', 'approve: ops', 'refuse: ops'),
-      [/a person says yes or no/],
+      [/a step has either `approve` or `refuse`/],
     ],
     [
       'an answer of a tool that does not run',
       oneCase(CALL, 'expect: DENY', 'returns: x'),
-      [/a tool answers only if its call is allowed/],
+      [/a tool runs only if its call is allowed/],
     ],
-    ['a delivery of nothing', oneCase(CALL, 'expect: ALLOW', 'delivery: full'), [/write that as `returns`/]],
+    ['a delivery of nothing', oneCase(CALL, 'expect: ALLOW', 'delivery: full'), [/add `returns`/]],
     [
       'a delivery that is none',
       oneCase(CALL, 'expect: ALLOW', 'returns: x', 'delivery: cut'),
@@ -340,7 +340,11 @@ describe('a case file', () => {
   it('names only rules that its policy has', () => {
     const file = fileIn(oneCase('call: { tool: fs/read }', 'expect: ALLOW by raeding'))
     expect(file.mistakesAbout(policyIn(POLICY))).toEqual([
-      { line: 5, column: 13, message: 'the policy has no rule `raeding`; write the `id` of one that it has' },
+      {
+        line: 5,
+        column: 13,
+        message: 'the policy has no rule `raeding`; write the `id` of an existing rule',
+      },
     ])
   })
 })
@@ -433,7 +437,7 @@ describe('running cases', () => {
       await failureOf(write, 'expect: ESCALATE', 'cannot-approve: [dev, "agent:test"]', 'approve: ops'),
     ).toBeUndefined()
     expect(await failureOf(write, 'expect: ESCALATE', 'cannot-approve: ops')).toBe(
-      '3: expected `ops` not to be able to approve, got they could',
+      '3: expected `ops` to be refused as approver, got the approval was accepted',
     )
   })
 
@@ -445,7 +449,7 @@ describe('running cases', () => {
     ]
     expect(await failureOf(...lines, 'delivery: redacted')).toBeUndefined()
     expect(await failureOf(...lines, 'delivery: full')).toBe(
-      '3: expected the answer full, got the answer redacted',
+      '3: expected the result full, got the result redacted',
     )
   })
 
@@ -521,7 +525,7 @@ describe('running cases', () => {
       ),
     ).toBeUndefined()
     expect(await failureOf('steps:', '  - revoke: d', `  - { ${read}, expect: ALLOW }`)).toMatch(
-      /no step before has made a delegation `d`/,
+      /no earlier step has made a delegation `d`/,
     )
     expect(
       await failureOf(
@@ -666,7 +670,7 @@ describe('reports', () => {
     expect(text).toContain('✓ | asked | ESCALATE | ESCALATE by writing, then ALLOW')
     expect(text).toContain('✗ | bad | ALLOW | DENY by secrets')
     expect(text).toContain('a.test.yaml:4: expected ALLOW, got DENY by secrets')
-    expect(text).toContain('the rung `policy` decided, rule `secrets`, POLICY_VIOLATION: secrets stay')
+    expect(text).toContain('the step `policy` decided, rule `secrets`, POLICY_VIOLATION: secrets stay')
     expect(text).toContain('explain a.yaml fs/read')
   })
 

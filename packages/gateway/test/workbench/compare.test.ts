@@ -258,7 +258,7 @@ describe('what no single call shows', () => {
 test('outcomes are said in words', () => {
   expect([NONE, EGRESS, allowed('a'), asked('b')].map(outcomeText)).toEqual([
     'DENY, no rule matched',
-    'DENY at rung egress (DATA_EGRESS_BLOCKED)',
+    'DENY at step egress (DATA_EGRESS_BLOCKED)',
     'ALLOW by rule a',
     'ESCALATE by rule b',
   ])

@@ -166,16 +166,16 @@ describe('a session is left out as a whole', () => {
   const first = decision({ n: 1 })
   const asked = decision({ n: 2 }, { verdict: 'ESCALATE', reason_code: 'APPROVAL_REQUIRED', rule: 'ask' })
   test.each<[string, TraceEntry]>([
-    ['something was found in a call', decision({ n: 2 }, { findings: ['ROLE_TAG'] })],
-    ['a call carried data that is secret', decision({ n: 2 }, { labels: ['secret'] })],
+    ['a call has findings', decision({ n: 2 }, { findings: ['ROLE_TAG'] })],
+    ['a call had data labelled `secret`', decision({ n: 2 }, { labels: ['secret'] })],
     [
       'a call was denied, POLICY_VIOLATION',
       decision({ n: 2 }, { verdict: 'DENY', reason_code: 'POLICY_VIOLATION', rule: 'x' }),
     ],
     ['a result was withheld', effect(first, { delivery: 'withheld' })],
-    ['something was found in a result', effect(first, { findings: ['ROLE_TAG'] })],
-    ['a result carried data that is flagged', effect(first, { labels: ['flagged'] })],
-    ['a person refused a call', refusal(asked)],
+    ['a result has findings', effect(first, { findings: ['ROLE_TAG'] })],
+    ['a result had data labelled `flagged`', effect(first, { labels: ['flagged'] })],
+    ['a person denied a call', refusal(asked)],
   ])('%s', (why, each) => {
     const others = decision({ n: 3 }, { session: { id: 'other', seq: 0 } })
     const { calls } = gather([first, asked, others, each], { tool: 'fs/read' })
@@ -189,8 +189,8 @@ describe('a session is left out as a whole', () => {
   })
 
   test.each<[string, Partial<Decision>]>([
-    ['its risk came to 0.38 or more', { trajectory_risk_score: '0.3800' }],
-    ['its risk came to 0.38 or more', { trajectory_risk_score: 'no number' }],
+    ['its risk reached 0.38 or more', { trajectory_risk_score: '0.3800' }],
+    ['its risk reached 0.38 or more', { trajectory_risk_score: 'no number' }],
     [
       'a call was denied, SESSION_RISK_MEMORY_DENY',
       { verdict: 'DENY', reason_code: 'SESSION_RISK_MEMORY_DENY' },

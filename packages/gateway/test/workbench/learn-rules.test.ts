@@ -56,7 +56,7 @@ function policyOf(rules: string): Policy {
 describe('a path', () => {
   test('of three in a directory allows the directory, and nothing that climbs out of it', () => {
     const rules = learned(['src/a.ts', 'src/b.ts', 'src/c/d.ts'].map((path) => ({ path })))
-    expect(rules.text).toContain('all under `src/`')
+    expect(rules.text).toContain('all below `src/`')
     expect(saysTo(rules, 'path', ['src/new.ts', 'src/x/y/z.ts'])).toEqual(['allow', 'allow'])
     const outside = [
       'src',
@@ -123,7 +123,7 @@ describe('a path', () => {
     ['.github/workflows/', ['.github/workflows/a.yml', '.github/workflows/b.yml', '.github/workflows/c.yml']],
   ])('allows %s where that is shared', (folder, paths) => {
     const rules = learned(paths.map((path) => ({ path })))
-    expect(rules.text).toContain(`every path under \`${folder}\``)
+    expect(rules.text).toContain(`every path below \`${folder}\``)
     expect(saysTo(rules, 'path', [`${folder}new`, `${folder}../x`, `${folder}.hidden`])).toEqual([
       'allow',
       'none',
@@ -242,7 +242,7 @@ describe('numbers, texts and what they lie in', () => {
     const running = learned(texts.map(({ q }) => ({ sql: q })))
     expect(running.rules.map(({ action }) => action)).toEqual(['allow', 'require'])
     expect([running.allowed, running.asked]).toEqual([12, 0])
-    expect(running.text).toContain('because: "`sql` is free text that something runs"')
+    expect(running.text).toContain('because: "`sql` is free text that is executed"')
     const [first] = texts
     expect(saysTo(running, 'sql', [first?.q ?? '', `${first?.q ?? ''} x`, 7])).toEqual([
       'allow',
@@ -251,7 +251,7 @@ describe('numbers, texts and what they lie in', () => {
     ])
     const executing = learned(texts, { effect: 'execute' })
     expect(executing.rules.map(({ action }) => action)).toEqual(['allow', 'require'])
-    expect(executing.text).toContain('because: "`q` is free text, and the tool runs things"')
+    expect(executing.text).toContain('because: "`q` is free text, and the tool executes it"')
   })
 
   test.each<[string, (text: string) => JsonObject]>([
@@ -277,7 +277,7 @@ describe('numbers, texts and what they lie in', () => {
         { effect },
       )
       expect([rules.allowed, rules.asked]).toEqual([12, 0])
-      expect(rules.text).toContain(`because: "\`${path}\` is free text that something runs"`)
+      expect(rules.text).toContain(`because: "\`${path}\` is free text that is executed"`)
       expect(says(rules, call(of('what is it?')))).toBe('require')
     }
   })
@@ -317,9 +317,9 @@ describe('numbers, texts and what they lie in', () => {
       ]),
     ).toEqual(['allow', 'require', 'none'])
     const read = learned(lists.map(({ argv }) => ({ of: argv })))
-    expect(read.text).toContain('WIDER than seen: allows any 2 items of those below, in any order')
+    expect(read.text).toContain('WIDER than seen: allows any 2 items of the values below, in any order')
     const long = learned([{ of: Array.from({ length: 80 }, (_, i) => `item ${i}`) }])
-    expect(long.text).toContain('WIDER than seen: allows any 80 items of those below, in any order')
+    expect(long.text).toContain('WIDER than seen: allows any 80 items of the values below, in any order')
   })
 
   test('arguments of what is run are not combined anew', () => {
@@ -407,7 +407,7 @@ describe('numbers, texts and what they lie in', () => {
     expect([rules.allowed + rules.asked, rules.uncovered]).toEqual([400, []])
     expect([rules.allowed > 0, rules.asked > 0]).toEqual([true, true])
     expect(rules.rules.at(-1)?.action).toBe('require')
-    expect(rules.text).toContain('asks a person: what was seen does not fit')
+    expect(rules.text).toContain('needs approval: the observed values do not fit')
     expect(says(rules, call({ ...calls[0], argument_0: 7 }))).toBe('none')
   })
 
@@ -415,7 +415,7 @@ describe('numbers, texts and what they lie in', () => {
     const fixed = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`a${i}`, i]))
     const rules = learned(Array.from({ length: 9 }, (_, i) => ({ ...fixed, zz: i })))
     expect(rules.text).toContain('WIDER than seen: allows every whole number from 0 to 8')
-    expect(rules.text).toContain('more values, to be read in the condition')
+    expect(rules.text).toContain('more values, see the condition')
   })
 
   test('what nobody could write down is still put to a person', () => {
@@ -434,7 +434,7 @@ describe('numbers, texts and what they lie in', () => {
     const rules = learned(urls.map((url) => ({ url })))
     expect([rules.allowed + rules.asked, rules.uncovered]).toEqual([200, []])
     expect(rules.asked).toBeGreaterThan(0)
-    expect(rules.text).toContain('WIDER than seen: allows every destination that `gates.egress` lets pass')
+    expect(rules.text).toContain('WIDER than seen: allows every destination that `gates.egress` allows')
   })
 
   test('long texts cost a condition less than it may', () => {
@@ -522,7 +522,7 @@ describe('what is not learned from', () => {
     ])
     expect(calls.map(({ args }) => args)).toEqual([{ a: 3 }, { a: 4 }])
     expect(left).toEqual([
-      { why: 'their session is not clean: a result was withheld', calls: 2, sessions: 1 },
+      { why: 'their session is not usable: a result was withheld', calls: 2, sessions: 1 },
     ])
   })
 
@@ -535,7 +535,7 @@ describe('what is not learned from', () => {
     const secret = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`
     const { text, left } = learned([{ token: secret }])
     expect(text).toBe('rules: []\n')
-    expect(left[0]?.why).toContain('looks like a secret')
+    expect(left[0]?.why).toContain('seem to contain a secret')
   })
 
   test.each<[string, Json]>([
@@ -554,7 +554,7 @@ describe('what is not learned from', () => {
   ])('is %s', (_, args) => {
     const { text, left } = learned([args])
     expect(text).toBe('rules: []\n')
-    expect(left[0]?.why).toContain('looks like a secret')
+    expect(left[0]?.why).toContain('seem to contain a secret')
   })
 
   test('but what only speaks of secrets is', () => {
@@ -580,11 +580,11 @@ describe('what is not learned from', () => {
       const { rules, left } = learned([{}], {}, { policy: tools(effect) })
       expect([rules, left[0]?.why]).toEqual([
         [],
-        `a tool of class ${effect} needs a rule that a person writes`,
+        `a tool of the effect class ${effect} needs a rule written by a person`,
       ])
     }
     const unknown = learned([{}], { tool: 'fs/gone' }, { policy: tools('read') })
-    expect(unknown.left[0]?.why).toContain('of class admin')
+    expect(unknown.left[0]?.why).toContain('of the effect class admin')
     const calls = Array.from({ length: 12 }, (_, i) => ({ q: `what is ${i}?` }))
     const actions = (effect: 'read' | 'execute', now: string): readonly string[] =>
       learned(calls, { effect }, { policy: tools(now) }).rules.map(({ action }) => action)
@@ -609,9 +609,9 @@ describe('what is not learned from', () => {
       { policy },
     )
     expect(left.map(({ why }) => why)).toEqual([
-      'rule `known` of the policy allows them already',
-      'rule `never` of the policy denies them; change that rule if they should pass',
-      'rule `ask` of the policy asks a person about them already',
+      'rule `known` of the policy already allows them',
+      'rule `never` of the policy denies them; change that rule if they should be allowed',
+      'rule `ask` of the policy already escalates them',
     ])
     expect(rules.map(({ id, when }) => [id, when[1]])).toEqual([['learned-fs-read-2', 'args == {"n": 4}']])
   })

@@ -115,6 +115,6 @@ test('what passes besides lies inside of what a comment calls wider', async ({ a
   )
   // By design: a new file beside those that were read, another search.
   expect(measured.allowed).toBeGreaterThan(0)
-  expect(learned.text).toContain('WIDER than seen: allows every path under `src/` without `..`')
+  expect(learned.text).toContain('WIDER than seen: allows every path below `src/` without `..`')
   expect(learned.text).toContain('WIDER than seen: allows every text of printable ASCII')
 })

@@ -1,4 +1,4 @@
-// A bounded list of calls that tries where two policies could decide differently. The same policies give the same list.
+// Generates a bounded, deterministic list of calls that explores where two policies may decide differently.
 
 import type { Policy, Rule } from '@tollgate/kernel/policy'
 import type { Way } from '@tollgate/kernel/workbench'
@@ -25,7 +25,7 @@ const USUAL_CALLS = 20_000
 const FEWEST_CALLS = 300
 const MAX_WORK = 20_000_000
 
-/** How many calls are made up unless somebody wants another number: fewer where each takes longer. */
+/** The default number of generated calls: fewer where each takes longer. */
 export function usualCalls(a: Policy, b: Policy): number {
   const size = [a, b].reduce((sum, { rules, tools, principals }) => {
     const asked = rules.reduce((all, rule) => all + costOf(rule), 0)
@@ -34,13 +34,13 @@ export function usualCalls(a: Policy, b: Policy): number {
   return Math.max(FEWEST_CALLS, Math.min(USUAL_CALLS, Math.floor(MAX_WORK / size)))
 }
 
-/** What a rule takes to ask: most of all a pattern. */
+/** The relative cost of evaluating a rule. Regular expressions cost most. */
 function costOf({ when }: Rule): number {
   if (!when) return 1
   return 1 + (when.source.length / 16) * (when.source.includes('matches') ? 16 : 1)
 }
 
-/** Makes up at most so many different calls. */
+/** Generates at most `most` different calls. */
 export function* generateCalls(
   a: Policy,
   b: Policy,
@@ -49,16 +49,16 @@ export function* generateCalls(
 ): Iterable<Draft> {
   const world = worldOf(a, b, seeds)
   const { changed, rest } = focusesOf(world, a, b)
-  // The seeds themselves were tried already.
+  // The seeds were already tried.
   const seen = new Set(seeds.map((seed) => JSON.stringify(seed)))
   const until = seen.size
-  // What is not the same in both policies has the larger part, and what it does not need is for the rest.
+  // Changed rules get 70 % of the calls first, then the rest, then whatever is left.
   yield* distinct(inTurn(changed), seen, until + Math.ceil(most * 0.7))
   yield* distinct(inTurn(rest), seen, until + most)
   yield* distinct(inTurn(changed), seen, until + most)
 }
 
-/** Drafts that were not seen before, until so many were. */
+/** Drafts that were not seen before, until `most` were seen. */
 function* distinct(drafts: Iterable<Draft>, seen: Set<string>, most: number): Iterable<Draft> {
   let repeated = 0
   for (const draft of drafts) {
@@ -74,7 +74,7 @@ function* distinct(drafts: Iterable<Draft>, seen: Set<string>, most: number): It
   }
 }
 
-// Small policies run out of things to try, and then only say the same again.
+// Small policies run out of new calls and only repeat.
 const MAX_REPEATED = 200_000
 const LARGEST = 65_536
 
@@ -104,7 +104,7 @@ function focusesOf(world: World, a: Policy, b: Policy): Focuses {
   }
 }
 
-/** Rules that only one of both has, or that stand at another place among those that both have. */
+/** Rules that only one policy has, or whose relative order differs. */
 function changedRules(a: Policy, b: Policy): ReadonlySet<string> {
   const [left, right] = [a, b].map(({ rules }) => rules.map(ruleKey))
   const inRight = new Set(right)
@@ -122,7 +122,7 @@ function isDeclaredAnew(world: World, tool: string): boolean {
   return world.declaredAnew.some((name) => name.matches(tool))
 }
 
-/** The tools that try a rule: those that are declared first, one of each class of effect. */
+/** The tools to try a rule with: declared ones first, one per effect class. */
 function toolsFor(world: World, rule: Rule): readonly string[] {
   const own = rule.tools.slice(0, MAX_PATTERNS).flatMap(namesFor)
   const others = world.tools.filter((tool) => rule.tools.some((each) => each.matches(tool)))
@@ -144,7 +144,7 @@ function ofRule(world: World, rule: Rule): Iterable<Draft> {
   return lazily(() => inTurn(toolsFor(world, rule).map((tool) => trying(world, rule, tool))))
 }
 
-/** Calls that reach the rule, with texts in them that its old and its new condition may tell apart. */
+/** Calls that reach the rule, with texts that its old and new conditions may treat differently. */
 function ofChange(world: World, rule: Rule): Iterable<Draft> {
   return lazily(() =>
     inTurn(
@@ -155,7 +155,7 @@ function ofChange(world: World, rule: Rule): Iterable<Draft> {
   )
 }
 
-/** Calls to begin with: those of cases, and those that get as far as the rule. */
+/** The initial calls: those of cases, and those that reach the rule. */
 function startsFor(world: World, rule: Rule, tool: string): readonly Draft[] {
   const base = callerFor(rule, world, baseOf(world, tool))
   const seeds = seedsFor(world, tool)
@@ -182,7 +182,7 @@ function ofTool(world: World, tool: string): Iterable<Draft> {
     const draft = prepared(world, baseOf(world, tool))
     const seeds = seedsFor(world, tool)
     yield draft
-    // What nobody declares is denied whatever else it is.
+    // An undeclared tool is always denied.
     if (world.declared(tool).length === 0) return
     yield* inTurn([
       elsewhere(world, draft),
@@ -192,7 +192,7 @@ function ofTool(world: World, tool: string): Iterable<Draft> {
   })
 }
 
-/** The draft, and the same from somebody of each other tier. */
+/** The draft, and a copy for a principal of each other tier. */
 function callers(world: World, draft: Draft): readonly Draft[] {
   const tiers = new Map(world.principals.map((name) => [world.tiersOf(name).join(' '), name]))
   tiers.delete(world.tiersOf(draft.principal ?? '').join(' '))
@@ -204,7 +204,7 @@ const ANY_WAY: readonly Way[] = [[]]
 const MAX_STARTS = 6
 const PAIRED_VALUES = 5
 
-/** A rule at one tool: every way into it and past it, and from there one thing after the other changed. */
+/** A rule with one tool: every way into its condition and around it, then single variations. */
 function trying(world: World, rule: Rule, tool: string): Iterable<Draft> {
   return lazily(function* () {
     const base = callerFor(rule, world, baseOf(world, tool))
@@ -237,7 +237,7 @@ function trying(world: World, rule: Rule, tool: string): Iterable<Draft> {
   })
 }
 
-/** Calls that two rules are both for: which of them comes first matters. */
+/** Calls that two rules match: their order matters. */
 function pairsWith(world: World, rule: Rule, rules: readonly Rule[]): readonly Iterable<Draft>[] {
   const at = rules.indexOf(rule)
   const near = rules
@@ -269,7 +269,7 @@ function* ofBoth(world: World, a: Rule, b: Rule): Iterable<Draft> {
   }
 }
 
-/** The draft from a caller that the rule is for. Who fits already stays. */
+/** The draft with a caller that the rule matches. A matching caller is kept. */
 function callerFor({ principals, sessions, doors }: Rule, world: World, draft: Draft): Draft {
   const fits = (patterns: Rule['principals'], name: string): boolean =>
     patterns.length === 0 || patterns.some((each) => each.matches(name))
@@ -284,14 +284,14 @@ function callerFor({ principals, sessions, doors }: Rule, world: World, draft: D
   }
 }
 
-/** The draft with what a browser call has to bring along. */
+/** The draft with the data that a browser call needs. */
 function prepared(world: World, draft: Draft): Draft {
   if (!isBrowser(world, draft) || draft.browser) return draft
   const url = pageInside(world.policies)
   return { ...draft, browser: pageAt(url ?? `https://${STRANGER}/`), posted: true }
 }
 
-/** What is only worked out when it is asked for, and anew each time. */
+/** Computes an iterable on demand, again for each iteration. */
 function lazily(make: () => Iterable<Draft>): Iterable<Draft> {
   return { [Symbol.iterator]: () => make()[Symbol.iterator]() }
 }

@@ -1,4 +1,4 @@
-// The calls of a case file as calls to try and to vary.
+// Converts the calls of a case file to drafts to try and vary.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { isObject } from '../../tools/offer.ts'
@@ -8,7 +8,7 @@ import { member } from './shape.ts'
 
 const MAX_CALLS = 2000
 
-/** The calls of a file, each once and alone. What no door would pass on as an object is left out. */
+/** The distinct calls of a file. Calls without object arguments are left out. */
 export function draftsIn({ cases }: CaseFile): readonly Draft[] {
   const drafts = cases.flatMap((each) =>
     each.steps.flatMap((step) => (step.does === 'call' ? draftOf(each, step) : [])),
@@ -19,7 +19,7 @@ export function draftsIn({ cases }: CaseFile): readonly Draft[] {
 function draftOf({ at, tenant }: Case, { call }: CallStep): readonly Draft[] {
   const { tool, args, raw, principal, session, door, context, sources, browser, delegation } = call
   const given = raw === undefined ? args : parsed(raw)
-  // Who a delegation comes from is part of a history, which a call alone does not have.
+  // A delegation is part of a history, which a single call does not have.
   if (!isObject(given) || delegation !== undefined) return []
   const text = (name: string): string | undefined => textIn(context, name)
   return [
@@ -41,7 +41,7 @@ function draftOf({ at, tenant }: Case, { call }: CallStep): readonly Draft[] {
 
 function parsed(raw: string): Json | undefined {
   try {
-    // Sound: what JSON writes is JSON.
+    // Sound: `JSON.parse` returns JSON.
     return JSON.parse(raw) as Json
   } catch {
     return undefined

@@ -1,4 +1,5 @@
-// Calls for a condition that has changed: texts that the old one and the new one may tell apart, put into calls that get there.
+// Generates calls for a changed condition: texts that the old and the new condition may treat differently, in calls that
+// reach the rule.
 
 import type { Json } from '@tollgate/evidence'
 import type { Rule } from '@tollgate/kernel/policy'
@@ -16,13 +17,13 @@ const ODD: readonly string[] = [
   '..', '/../', '~', '%', '\\', '`', '$(', '\u0000', '\u0007', '\u007f', '-', ' -x', '"', ';', '--', '#', '*', '/', 'é', '\n', 'Z', '9', '<<',
 ] // oxfmt-ignore
 
-/** Each start, with texts at every argument that the rule looks at, before and after. */
+/** Each start, with texts at every argument that the old or the new rule uses. */
 export function* aroundChange(world: World, rule: Rule, starts: readonly Draft[]): Iterable<Draft> {
   const paths = textPaths(world, rule)
   for (const start of starts) yield start
   for (const sized of starts) yield* withSizes(world, rule, sized)
   const texts = new Map(paths.map(([path, clues]) => [path, distinguishing(clues)]))
-  // One text after the other at every start, so that no start has to wait for all of another.
+  // Iterates by text, then by start, so that all starts make progress.
   for (let i = 0; i < MAX_TEXTS + ODD.length; i++) {
     for (const [path, all] of texts) {
       const text = all[i]
@@ -34,7 +35,7 @@ export function* aroundChange(world: World, rule: Rule, starts: readonly Draft[]
   }
 }
 
-/** The arguments that either form of a rule looks at, each with what is asked there by only one of them, or by both. */
+/** The arguments that either version of a rule uses, with the clues of each version. */
 function textPaths(world: World, rule: Rule): readonly (readonly [readonly string[], readonly Clue[][]])[] {
   const forms = world.policies.map(({ rules }) => rules.find(({ id }) => id === rule.id))
   const byPath = new Map<string, Clue[][]>()
@@ -48,11 +49,11 @@ function textPaths(world: World, rule: Rule): readonly (readonly [readonly strin
       byPath.set(key, lists)
     }
   }
-  // Sound: the keys were made from paths.
+  // Sound: the keys are encoded paths.
   return [...byPath].map(([key, lists]) => [JSON.parse(key) as string[], lists])
 }
 
-/** Texts about which the two forms do not say the same come first. */
+/** Texts that the two versions treat differently come first. */
 function distinguishing([before = [], after = []]: readonly (readonly Clue[])[]): readonly string[] {
   const all = [...new Map([...before, ...after].map((clue) => [clueKey(clue), clue])).values()]
   const keys = [before, after].map((clues) => new Set(clues.map(clueKey)))
@@ -76,7 +77,7 @@ function textsFor(clue: Clue): readonly string[] {
   return textsAround(clue)
 }
 
-/** A text alone, and in another one: before it, behind it, and inside. */
+/** A text alone, and combined with another one: before, after and inside. */
 function around(before: Json | undefined, text: string): readonly string[] {
   if (typeof before !== 'string' || before === '') return [text]
   const gap = before.indexOf(' ')
@@ -96,7 +97,7 @@ function around(before: Json | undefined, text: string): readonly string[] {
 const MAX_SIZE = 4096
 const MAX_PLACES = 12
 
-/** Texts and lists at the bounds of what is asked about sizes, made longer at different places. */
+/** Texts and lists at size limits, extended at different positions. */
 function* withSizes(world: World, rule: Rule, start: Draft): Iterable<Draft> {
   const sizes = world.waysOf(rule).clues.filter(({ path }) => path[0] === 'args' && path.at(-1) === '#')
   for (const { path, value } of sizes.slice(0, MAX_PATHS)) {

@@ -1,18 +1,18 @@
-// A call that is being made up, as plain data that is copied and changed.
+// A generated call as plain data that is copied and modified.
 
 import type { Door, Json, JsonObject } from '@tollgate/evidence'
 import type { ToolCall } from '@tollgate/kernel'
 import { ITEM } from '@tollgate/kernel/workbench'
 import { isList, isObject } from '../../tools/offer.ts'
 
-/** A text that came with a call: what the user said, or what a tool or a page did. */
+/** A source text of a call: of the user, or of a tool or page. */
 export type DraftSource = { readonly user: string } | { readonly output: string }
 
-/** A call, and when it is made. */
+/** A call and its time. */
 export interface Draft {
   readonly tool: string
   readonly args: JsonObject
-  /** Undefined for a credential that belongs to nobody. */
+  /** Undefined for a credential without a principal. */
   readonly principal: string | undefined
   readonly session: string
   readonly door: Door
@@ -21,14 +21,14 @@ export interface Draft {
   readonly workspace?: string | undefined
   readonly sources?: readonly DraftSource[]
   readonly browser?: JsonObject | undefined
-  /** Whether the Sentinel has posted what is said of the page, so that it is not only the agent's word. */
+  /** Whether the Sentinel posted the observation, instead of the agent. */
   readonly posted?: boolean
   readonly delegation?: string | undefined
   /** In milliseconds. */
   readonly time: number
 }
 
-/** The call as the kernel takes it. */
+/** The call in the form of the kernel. */
 export function callOf(draft: Draft): ToolCall {
   const { tenant, principal, door, tool, args, session, sources, browser, delegation } = draft
   const context = contextOf(draft)
@@ -57,7 +57,7 @@ function sourceOf(source: DraftSource): { readonly source_channel: string; reado
     : { source_channel: 'TOOL_OUTPUT', text: source.output }
 }
 
-/** The call as a file of cases has it, for one line. */
+/** The call in the form of a case file. */
 export function caseOf(draft: Draft): JsonObject {
   const { tool, args, principal, session, door, sources, delegation } = draft
   const context = contextOf(draft)
@@ -75,7 +75,7 @@ export function caseOf(draft: Draft): JsonObject {
   }
 }
 
-/** A page that the Sentinel has posted is written by what it says of it. */
+/** A posted page is written as the page of a case file. */
 function browserOf({ browser, posted }: Draft): JsonObject | undefined {
   const seen = browser?.['observation']
   if (!browser || posted !== true || !isObject(seen)) return browser
@@ -84,7 +84,7 @@ function browserOf({ browser, posted }: Draft): JsonObject | undefined {
   return { ...rest, page: { url, risk, findings } }
 }
 
-/** The same value with another one at a path; undefined takes it away. Lists have one item for `[]`. */
+/** Returns a copy with another value at a path; undefined removes it. `[]` is the first item of a list. */
 export function withAt(
   whole: Json | undefined,
   path: readonly string[],
@@ -107,7 +107,7 @@ export function withAt(
 
 const MAX_ITEMS = 64
 
-/** The place in a list that a name of a path stands for; undefined if it stands for a member. */
+/** The list index of a path part; undefined if it is a member name. */
 function indexOf(name: string): number | undefined {
   if (name === ITEM) return 0
   const index = /^\[(\d{1,4})\]$/.exec(name)?.[1]
@@ -120,7 +120,7 @@ export function withArgument(draft: Draft, path: readonly string[], value: Json 
   return { ...draft, args: isObject(args) ? args : {} }
 }
 
-/** What stands at a path; undefined for nothing. */
+/** The value at a path, or undefined. */
 export function valueAt(whole: Json | undefined, path: readonly string[]): Json | undefined {
   const [name, ...rest] = path
   if (name === undefined) return whole
@@ -129,7 +129,7 @@ export function valueAt(whole: Json | undefined, path: readonly string[]): Json 
   return isObject(whole) && Object.hasOwn(whole, name) ? valueAt(whole[name], rest) : undefined
 }
 
-/** A declared path such as `items[*].url` as the names on the way. */
+/** The parts of a declared path such as `items[*].url`. */
 export function declaredPath(path: string): readonly string[] {
   return path
     .split('.')

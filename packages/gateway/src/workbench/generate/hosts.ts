@@ -1,15 +1,15 @@
-// Addresses that try lists of hosts: what each entry names, what is below it, and what only looks like it.
+// Generates addresses for the hostname lists of policies: matching ones, subdomains and lookalikes.
 
 import type { GateSettings, Policy } from '@tollgate/kernel/policy'
 
 type HostPattern = GateSettings['egress']['allow'][number]
 
-/** A host that no policy names. */
+/** A hostname that no policy contains. */
 export const STRANGER = 'unknown-host.example'
 
 const MAX_HOSTS = 400
 
-/** Addresses for all lists of hosts of these policies, those that only one of them has first. */
+/** Addresses for all hostname lists of these policies. Entries that only one policy has come first. */
 export function addressesOf(...policies: readonly Policy[]): readonly string[] {
   const lists = policies.map(
     (policy) => new Map(patternsIn(policy).map((each) => [JSON.stringify(each), each])),
@@ -22,7 +22,7 @@ export function addressesOf(...policies: readonly Policy[]): readonly string[] {
   return [...new Set(urls)].slice(0, MAX_HOSTS)
 }
 
-/** An address that nothing should object to: one that all of these policies allow, if there is one. */
+/** An address without objections: preferably one that all policies allow. */
 export function insideOf(policies: readonly Policy[]): string | undefined {
   const lists = policies.map(({ gates: { egress } }) =>
     egress.allow.flatMap((each) => addressesFor(each).slice(0, 1)),
@@ -31,7 +31,7 @@ export function insideOf(policies: readonly Policy[]): string | undefined {
   return all.find((url) => lists.every((list) => list.includes(url))) ?? all[0]
 }
 
-/** A page on which nothing should object to what is done. */
+/** A page without objections. */
 export function pageInside(policies: readonly Policy[]): string | undefined {
   const lists = policies.map(({ gates: { browser } }) =>
     browser.domains.flatMap((each) => addressesFor(each).slice(0, 1)),
@@ -62,7 +62,7 @@ function addressesFor({ scheme, hosts, port }: HostPattern): readonly string[] {
   return [...written, `https://${first}:8443/`, `http://${first}/`, `mailto:somebody@${first}`]
 }
 
-/** The host itself, one below it, one that ends alike, and one that hides it in a longer name. */
+/** The hostname, a subdomain, a lookalike with the same ending, and a longer name that contains it. */
 function namesIn(hosts: HostPattern['hosts']): readonly string[] {
   switch (hosts.kind) {
     case 'all':
@@ -88,7 +88,7 @@ function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** The first address of a network, the last one, and the one behind it. */
+/** The first and last address of a network, and their neighbours outside. */
 function within(bytes: readonly number[], bits: number): readonly string[] {
   const size = 8 * bytes.length
   const first = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n)

@@ -1,7 +1,6 @@
-// Texts that fit a regular expression, made from its structure. What is too odd to be understood gives none: whoever asks
-// tries each text by the real matcher anyway.
+// Generates texts that match a regular expression from its structure. Unsupported syntax gives no texts. Callers check every
+// text with the real matcher.
 
-/** A part of a pattern. */
 type PatternPart =
   | { readonly kind: 'text'; readonly options: readonly string[] }
   | { readonly kind: 'sequence'; readonly parts: readonly PatternPart[] }
@@ -13,7 +12,7 @@ const MAX_LENGTH = 4096
 const MAX_DEPTH = 40
 const MAX_COUNT = 64
 
-/** Some texts that probably fit, the plainest first; none for a pattern that could not be read. */
+/** Some texts that probably match, simplest first; none for unsupported patterns. */
 export function textsOf(pattern: string): readonly string[] {
   const part = new PatternReader(pattern).whole()
   if (!part) return []
@@ -28,7 +27,7 @@ export function textsOf(pattern: string): readonly string[] {
   return [...new Set(texts.filter((text) => text.length <= MAX_LENGTH))]
 }
 
-/** Texts for every branch of a pattern, also for those inside of others: at most so many. */
+/** Texts for every branch of a pattern, including nested ones; at most `most`. */
 export function branchesOf(pattern: string, most: number): readonly string[] {
   const part = new PatternReader(pattern).whole()
   return part ? [...new Set(variants(part, most))].filter((text) => text.length <= MAX_LENGTH) : []
@@ -56,7 +55,7 @@ function variants(part: PatternPart, most: number): readonly string[] {
   }
 }
 
-/** The first of each part, and then one part after the other in all its forms. */
+/** The first variant of each part, then all variants of one part after the other. */
 function sequences(parts: readonly (readonly string[])[], most: number): readonly string[] {
   const firsts = parts.map(([first = '']) => first)
   const texts = [firsts.join('')]
@@ -70,7 +69,7 @@ function sequences(parts: readonly (readonly string[])[], most: number): readonl
   return texts
 }
 
-/** Writes one text; at each point where there is a choice, `pick` says which. */
+/** Writes one text. `pick` chooses among the options of each part. */
 function write(part: PatternPart, pick: (options: number) => number): string {
   const chosen = <T>(options: readonly T[]): T | undefined =>
     options.length > 1 ? (options[pick(options.length)] ?? options[0]) : options[0]
@@ -192,7 +191,7 @@ class PatternReader {
     return { kind: 'text', options: isNegated ? outside(ranges) : ends(ranges) }
   }
 
-  /** What stands for itself in a set, or all that an escape stands for; undefined at the end of the pattern. */
+  /** The characters of one set member; undefined at the end of the pattern. */
   #member(): readonly string[] | undefined {
     if (this.#at >= this.#source.length || this.#rest(2) === '[:') return undefined
     if (this.#next() !== '\\') return [this.#take()]
@@ -220,7 +219,7 @@ class PatternReader {
     return this.#source.slice(this.#at, this.#at + most)
   }
 
-  /** One whole character. */
+  /** Takes one code point. */
   #take(): string {
     const sign = String.fromCodePoint(this.#source.codePointAt(this.#at) ?? 0)
     this.#at += sign.length
@@ -238,7 +237,7 @@ function pointOf(code: number): string {
   return code <= 0x10ffff ? String.fromCodePoint(code) : ''
 }
 
-/** Once if that may be, then as little and as much as may be. */
+/** One repetition if permitted, then the minimum and the maximum. */
 function countsOf(least: number, most: number): readonly number[] {
   const counts = [Math.max(least, Math.min(1, most)), least, least + 1, most]
   return [...new Set(counts.filter((count) => count >= least && count <= most && count <= MAX_COUNT))]

@@ -1,4 +1,4 @@
-// Calls that get past the rules before a rule, by asking the evaluator which of them is in the way.
+// Finds calls that get past the preceding rules, by asking the evaluator which rule decides.
 
 import type { Policy, Rule } from '@tollgate/kernel/policy'
 import { tryCall, type Way } from '@tollgate/kernel/workbench'
@@ -11,7 +11,7 @@ const MAX_STEPS = 10
 const MAX_EXITS = 12
 const ALWAYS: readonly Way[] = [[]]
 
-/** Calls like this one that the rule decides, in each policy that has it; none if none was found. */
+/** Calls like this one that the rule decides, in each policy that has it; empty if none was found. */
 export function reaching(world: World, rule: Rule, base: Draft): readonly Draft[] {
   const homes = world.policies.filter(({ rules }) => rules.includes(rule))
   const ways = rule.when ? world.waysOf(rule).when : ALWAYS
@@ -20,7 +20,7 @@ export function reaching(world: World, rule: Rule, base: Draft): readonly Draft[
   )
 }
 
-/** Goes the way, and around each rule that is in it. */
+/** Follows the way, and avoids each rule that decides earlier. */
 function reached(world: World, policy: Policy, rule: Rule, base: Draft, into: Way): Draft | undefined {
   let way = into
   let draft = along(world, base, way)
@@ -40,7 +40,7 @@ function reached(world: World, policy: Policy, rule: Rule, base: Draft, into: Wa
   return undefined
 }
 
-/** The draft with other values that fit as well: to a gate they may not be the same. */
+/** The draft with other matching values, because a gate may treat them differently. */
 function otherwise(world: World, draft: Draft, way: Way): readonly Draft[] {
   return argumentClues(way).flatMap(([path, clues]) =>
     world.fitting(clues).map((value) => withArgument(draft, path, value)),

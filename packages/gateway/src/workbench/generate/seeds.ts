@@ -1,4 +1,4 @@
-// Calls that make a condition come out in a certain way.
+// Modifies drafts so that a condition gets a certain result.
 
 import type { Json } from '@tollgate/evidence'
 import { ITEM, type Clue, type Way } from '@tollgate/kernel/workbench'
@@ -9,14 +9,14 @@ import { LABELLED, RISKY } from './samples.ts'
 import { suits } from './times.ts'
 import type { World } from './world.ts'
 
-/** The draft changed so that it goes a way, as far as that is easily done. */
+/** The draft changed to follow a way, if that is easy. */
 export function along(world: World, draft: Draft, way: Way): Draft {
   const byPath = new Map<string, Clue[]>()
   for (const clue of way) {
     const key = JSON.stringify(clue.path)
     byPath.set(key, [...(byPath.get(key) ?? []), clue])
   }
-  // Sizes come last: what is to have a size has to be there.
+  // Sizes come last: the value must exist first.
   const groups = [...byPath.values()].sort((a, b) => Number(isSize(a[0])) - Number(isSize(b[0])))
   const placed = groups.reduce((sofar, clues) => place(world, sofar, clues), draft)
   const about = way.filter(({ path }) => path[0] === 'destinations')
@@ -66,7 +66,7 @@ function place(world: World, draft: Draft, clues: readonly Clue[]): Draft {
   }
 }
 
-/** A name that fits: one that the policies have, else one that is made up. */
+/** A matching name: one from the policies, otherwise a generated one. */
 function named(world: World, names: readonly string[], clues: readonly Clue[]): string | undefined {
   const known = names.find((name) => clues.every((clue) => clue.fits(name)))
   if (known !== undefined) return known
@@ -83,7 +83,7 @@ function argument(world: World, draft: Draft, path: readonly string[], clues: re
   const same = clues.find(({ test }) => test === 'same')
   if (same) return withArgument(draft, path, likeOther(draft, same))
   const before = valueAt(draft.args, path)
-  // What is there already, because a schema or another clue wants it, stays if it may.
+  // An existing value is kept if it matches.
   if (before !== undefined && clues.every((clue) => clue.holds !== undefined && clue.fits(before)))
     return draft
   const [value] = world.fitting(clues)
@@ -91,7 +91,7 @@ function argument(world: World, draft: Draft, path: readonly string[], clues: re
   return withArgument(draft, path, value)
 }
 
-/** What the other part of the call is, or something else where it is to differ. */
+/** The value of the other part of the call, or a different one if it must differ. */
 function likeOther(draft: Draft, { value, holds }: Clue): Json {
   // Sound: the value of such a clue is a path.
   const [root = '', ...path] = value as readonly string[]
@@ -130,7 +130,7 @@ function sized(world: World, draft: Draft, path: readonly string[], clues: reado
   return withArgument(draft, path, text.slice(0, size).padEnd(size, 'x'))
 }
 
-/** A call whose address is as clues about destinations want it. */
+/** A call whose address matches clues about destinations. */
 function withAddress(world: World, draft: Draft, clues: readonly Clue[]): Draft {
   const { address } = world.shapeOf(draft.tool)
   if (clues.some((clue) => clue.path[1] === '#' && clue.fits(0)))
@@ -156,7 +156,7 @@ function labelled(world: World, draft: Draft, clues: readonly Clue[]): Draft {
   return wanted ? withText(world, draft, wanted.text) : draft
 }
 
-/** The draft with a text in it, where the tool takes one. */
+/** The draft with a text in the argument of the tool that takes one. */
 export function withText(world: World, draft: Draft, text: string): Draft {
   return withArgument(draft, world.shapeOf(draft.tool).text, text)
 }

@@ -1,4 +1,4 @@
-// Arguments for a JSON Schema: the least that fits, everything at once, and values at the bounds of each property.
+// Generates arguments for a JSON Schema: the minimum, all properties, and values at the limits of each property.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { readYaml } from '@tollgate/kernel/policy'
@@ -12,31 +12,31 @@ const DEEPEST = 6
 const MAX_PROPERTIES = 32
 const MAX_TEXT_LENGTH = 2048
 
-/** The schemas that a policy's text has for its tools, by the name of each declaration. */
+/** The tool schemas in the text of a policy, by name of the declaration. */
 export function schemasIn(text: string): ReadonlyMap<string, JsonObject> {
   if (!text.includes('schema')) return new Map()
   const reader = readYaml(text)
-  // Sound: the reader refuses tags and anchors, so what it reads is plain data; it is null where the text has mistakes.
+  // Sound: the reader refuses tags and anchors, so the result is plain data; null if the text has mistakes.
   const tools = member(reader.plain(reader.root) as Json, 'tools')
   if (!isObject(tools)) return new Map()
   const found = Object.entries(tools).map(([name, tool]) => [name, member(tool, 'schema')] as const)
   return new Map(found.flatMap(([name, schema]) => (isObject(schema) ? [[name, schema] as const] : [])))
 }
 
-/** The least that fits a schema, and the same with every property that it names. */
+/** The minimal arguments, and arguments with every property. */
 export function examplesOf(schema: JsonObject): readonly JsonObject[] {
   const least = example(schema, schema, false, 0)
   const most = example(schema, schema, true, 0)
   return [least, most].filter(isObject)
 }
 
-/** A place in arguments, and values to try there; undefined is for none at all. */
+/** Positions in arguments with values to try; undefined removes the value. */
 export type Bounds = readonly (readonly [path: readonly string[], values: readonly (Json | undefined)[]])[]
 
 const MAX_BOUNDS = 64
 const DEEPEST_BOUNDS = 4
 
-/** Values at the bounds of each property of a schema, also of those inside of others. */
+/** Values at the limits of each property of a schema, including nested ones. */
 export function boundsOf(schema: JsonObject): Bounds {
   return boundsIn(schema, schema, []).slice(0, MAX_BOUNDS)
 }
@@ -87,7 +87,7 @@ function patternsOf(schema: Json): readonly string[] {
   return typeof pattern === 'string' ? textsOf(pattern).slice(0, 6) : []
 }
 
-/** A value that probably fits. */
+/** A value that probably matches. */
 function example(root: JsonObject, given: Json, all: boolean, depth: number): Json {
   const schema = resolved(root, given)
   const [named] = [member(schema, 'const'), ...listOf(member(schema, 'enum'))].filter(
@@ -136,7 +136,7 @@ function exampleText(schema: Json): string {
   return typeof least === 'number' && least <= MAX_TEXT_LENGTH ? text.padEnd(least, 'x') : text
 }
 
-/** What a reference inside of the schema points at. */
+/** Resolves a reference within the schema. */
 function resolved(root: JsonObject, schema: Json, depth = 0): Json {
   const reference = member(schema, '$ref')
   if (typeof reference !== 'string' || !reference.startsWith('#/') || depth > DEEPEST) return schema
@@ -147,7 +147,7 @@ function resolved(root: JsonObject, schema: Json, depth = 0): Json {
   return target === undefined ? schema : resolved(root, target, depth + 1)
 }
 
-/** A member of an object that is one. */
+/** A member of a value, if it is an object. */
 export function member(value: Json | undefined, name: string): Json | undefined {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }

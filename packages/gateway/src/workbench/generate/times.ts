@@ -1,4 +1,4 @@
-// Moments that try opening hours and conditions about time.
+// Generates times for opening hours and conditions about time.
 
 import type { Policy } from '@tollgate/kernel/policy'
 import { waysOf, type Clue } from '@tollgate/kernel/workbench'
@@ -6,12 +6,12 @@ import { waysOf, type Clue } from '@tollgate/kernel/workbench'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** A Monday, 00:00 UTC. Any would do, but it has to be the same each time. */
+/** A Monday, 00:00 UTC. Fixed, so that results are reproducible. */
 const MONDAY = Date.UTC(2026, 0, 5)
 const NOON = MONDAY + 12 * HOUR
 const MAX_TIMES = 200
 
-/** Moments for these policies; the first is the most usual one, inside of all hours if there is such a moment. */
+/** Times for these policies. The first is within as many opening hours as possible. */
 export function timesOf(policies: readonly Policy[]): readonly number[] {
   const windows = policies.map(({ gates }) => gates.temporal.hours.flatMap((each) => each.windows))
   const edges = windows
@@ -46,7 +46,7 @@ function throughTheYear(): readonly number[] {
   ]
 }
 
-/** Moments that conditions name, and those around them. */
+/** Times in conditions, and their neighbours. */
 function namedIn(policies: readonly Policy[]): readonly number[] {
   const sources = policies.flatMap(({ rules }) =>
     rules.flatMap(({ when }) => (when?.uses.has('time') === true ? [when.source] : [])),
@@ -69,7 +69,7 @@ const FIELDS: Readonly<Record<string, (date: Date) => number>> = {
   getMinutes: (date) => date.getUTCMinutes(),
 }
 
-/** Whether a moment is as a clue about time wants it. */
+/** Whether a time matches a clue. */
 export function suits(clue: Clue, time: number): boolean {
   const [, field] = clue.path
   if (field === undefined) return clue.fits(time)

@@ -1,4 +1,4 @@
-// Values for one part of a call: at the bounds of what a condition asks, on both sides of them, and of another type.
+// Generates values for one part of a call: at the limits of a condition, on both sides of them, and of other types.
 
 import type { Json } from '@tollgate/evidence'
 import type { Clue } from '@tollgate/kernel/workbench'
@@ -10,13 +10,13 @@ const MAX_TEXT_LENGTH = 4096
 const FILLINGS: readonly string[] = ['x', '', 'a/b', '1', 'X.y']
 const ANYTHING: readonly Json[] = ['x', 0, true, 1, -1, 'probe', '', false, [], {}, null]
 
-/** Finds values that are as all of some clues want the same part to be; undefined is for none at all. */
+/** Finds values that match all clues about one part; undefined means no value. */
 export type Fitting = (clues: readonly Clue[]) => readonly (Json | undefined)[]
 
 const MAX_KEPT = 2000
 const MAX_WORK = 100_000_000
 
-/** What finds values. Large patterns take long: after so much work, values are no longer tried before they are used. */
+/** Creates a value finder. Large patterns are slow, so beyond a work limit values are no longer checked. */
 export function createFitting(): Fitting {
   const kept = new Map<string, readonly (Json | undefined)[]>()
   let left = MAX_WORK
@@ -43,10 +43,10 @@ export function createFitting(): Fitting {
   }
 }
 
-/** Values that try these clues, whether they fit or not. */
+/** Values that probe these clues, whether they match or not. */
 export function probing(clues: readonly Clue[]): readonly (Json | undefined)[] {
   const values = rareFirst(clues.map(around))
-  // One of each in turn, so that a long list of constants does not crowd out the others.
+  // Alternates between clues, so that a long list of constants does not displace the others.
   const longest = Math.max(0, ...values.map(({ length }) => length))
   const inTurn = Array.from({ length: Math.min(longest, MAX_VALUES) }, (_, i) =>
     values.flatMap((list) => list.slice(i, i + 1)),
@@ -57,7 +57,7 @@ export function probing(clues: readonly Clue[]): readonly (Json | undefined)[] {
   )
 }
 
-/** What only one of the lists has comes first in it: there two policies may differ. */
+/** Values that only one list has come first: there two policies may differ. */
 function rareFirst(lists: readonly (readonly Json[])[]): readonly (readonly Json[])[] {
   const counts = new Map<string, number>()
   for (const value of lists.flat())
@@ -70,12 +70,12 @@ function distinct(values: readonly (Json | undefined)[]): readonly (Json | undef
   return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()]
 }
 
-/** Texts at and around what one clue names. */
+/** Texts at and around the value of a clue. */
 export function textsAround(clue: Clue): readonly string[] {
   return around(clue).filter((value) => typeof value === 'string')
 }
 
-/** Values at and around what one clue names. */
+/** Values at and around the value of a clue. */
 function around(clue: Clue): readonly Json[] {
   const { test, value } = clue
   if (test === 'matches' && typeof value === 'string') return textsOf(value).flatMap(changed)
@@ -86,7 +86,7 @@ function around(clue: Clue): readonly Json[] {
   return [...constants, ...constants.slice(0, 8).flatMap(near)]
 }
 
-/** Texts inside of a directory, a host or a URL, and texts that only look so. */
+/** Texts inside of a directory, hostname or URL, and texts that only look like it. */
 function insideAndOut(test: Clue['test'], base: string): readonly string[] {
   if (test === 'within host') {
     return [base, `www.${base}`, `x${base}`, `${base}.stranger.example`, `${base}:443`, ...changed(base)]
@@ -115,7 +115,7 @@ function near(value: Json): readonly Json[] {
   return typeof value === 'string' ? changed(value).slice(1) : ['x']
 }
 
-/** A text, and texts that differ from it a little. */
+/** A text and small variations of it. */
 function changed(text: string): readonly string[] {
   const middle = Math.floor(text.length / 2)
   const texts = [
@@ -139,7 +139,7 @@ function otherCase(text: string): string {
   return upper === text ? text.toLowerCase() : upper
 }
 
-/** Texts that begin, go on and end as the clues want it, all at once. */
+/** Texts that combine the beginnings, contents and endings of all clues. */
 function joined(clues: readonly Clue[]): readonly string[] {
   const texts = (test: Clue['test']): readonly string[] =>
     clues.flatMap((clue) =>

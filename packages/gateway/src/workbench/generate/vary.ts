@@ -1,4 +1,4 @@
-// Calls that differ from one call in one thing, and in two where gates look at two.
+// Varies a call in one aspect, and in two where gates combine two.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { ITEM, type Clue } from '@tollgate/kernel/workbench'
@@ -12,10 +12,10 @@ import type { World } from './world.ts'
 
 const MAX_PATHS = 48
 
-/** Paths of arguments, each with the values to try there. */
+/** Paths of arguments with the values to try. */
 type Arguments = readonly (readonly [path: readonly string[], values: readonly (Json | undefined)[]])[]
 
-/** What to try at the arguments that clues are about. */
+/** The values to try for the arguments that clues are about. */
 export function argumentsIn(clues: readonly Clue[]): Arguments {
   const byPath = new Map<string, Clue[]>()
   for (const clue of clues) {
@@ -25,11 +25,11 @@ export function argumentsIn(clues: readonly Clue[]): Arguments {
     if (known) known.push(clue)
     else if (byPath.size < MAX_PATHS) byPath.set(key, [clue])
   }
-  // Sound: the keys were made from paths.
+  // Sound: the keys are encoded paths.
   return [...byPath].map(([key, of]) => [JSON.parse(key) as string[], probing(of)])
 }
 
-/** One argument after the other: each gets its first value, then each its second. */
+/** Varies one argument at a time: first values of all arguments, then second values. */
 export function* withEach(draft: Draft, values: Arguments): Iterable<Draft> {
   const most = Math.max(0, ...values.map(([, list]) => list.length))
   for (let i = 0; i < most; i++) {
@@ -41,7 +41,7 @@ export function* withEach(draft: Draft, values: Arguments): Iterable<Draft> {
   }
 }
 
-/** A list that has such an item besides what it has: one that fits and one that does not are not the same as either. */
+/** A list with an additional item: a mixed list can be treated differently. */
 function withOneMore(draft: Draft, path: readonly string[], value: Json | undefined): Draft {
   const at = path.indexOf(ITEM)
   const before = valueAt(draft.args, path.slice(0, at))
@@ -50,7 +50,7 @@ function withOneMore(draft: Draft, path: readonly string[], value: Json | undefi
   return withArgument(draft, path.slice(0, at), item === undefined ? items : [...items, item])
 }
 
-/** Two arguments at once, the first few values of each. */
+/** Varies two arguments at once, with the first few values of each. */
 export function* withPairs(draft: Draft, values: Arguments, most: number): Iterable<Draft> {
   for (const [i, [path, list]] of values.entries()) {
     for (const [other, more] of values.slice(i + 1)) {
@@ -64,7 +64,7 @@ export function* withPairs(draft: Draft, values: Arguments, most: number): Itera
 
 const MAX_EACH = 40
 
-/** Another caller, another time, another place. */
+/** Varies the caller, the time and the context. */
 export function* elsewhere(world: World, draft: Draft): Iterable<Draft> {
   const lists: readonly (readonly Draft[])[] = [
     world.principals.slice(0, MAX_EACH).map((principal) => ({ ...draft, principal })),
@@ -82,7 +82,7 @@ export function* elsewhere(world: World, draft: Draft): Iterable<Draft> {
   yield* inTurn(lists)
 }
 
-/** Other data, to other places. */
+/** Varies the data and the destination. */
 export function* elsewhereTo(world: World, draft: Draft): Iterable<Draft> {
   const { address, addresses, examples, bounds, cost } = world.shapeOf(draft.tool)
   const texts = [...LABELLED.map(({ text }) => text), ...HOSTILE, RISKY]
@@ -100,7 +100,7 @@ export function* elsewhereTo(world: World, draft: Draft): Iterable<Draft> {
   ])
 }
 
-/** Labelled data to each place: what each gate alone lets pass, two together may not. */
+/** Labelled data to each destination: two gates together may object where each alone does not. */
 export function* dataTo(world: World, draft: Draft): Iterable<Draft> {
   const { address, text } = world.shapeOf(draft.tool)
   for (const url of world.addresses.slice(0, MAX_EACH)) {
@@ -112,7 +112,7 @@ export function* dataTo(world: World, draft: Draft): Iterable<Draft> {
   }
 }
 
-/** What may stand where an address should: nothing that can be read as one, and a few that can. */
+/** Values in place of an address: some that are not addresses, and a few that are. */
 function places({ addresses }: World): readonly Json[] {
   return ['nowhere', 1, '', [addresses[0] ?? '', 'nowhere'], ...addresses.slice(0, 4)]
 }
@@ -124,21 +124,21 @@ function costsOf({ policies }: World): readonly Json[] {
   ].concat(0)
 }
 
-/** What a tool has said before, in the call or beside it. */
+/** Outputs of tools, in the call or next to it. */
 function relays(world: World, draft: Draft): readonly Draft[] {
   return OUTPUTS.flatMap((output) => {
-    const heard = { ...draft, sources: [{ output }] }
+    const informed = { ...draft, sources: [{ output }] }
     const { address, text } = world.shapeOf(draft.tool)
-    return [heard, withArgument(heard, text, RELAYED), withArgument(heard, address, RELAYED)]
+    return [informed, withArgument(informed, text, RELAYED), withArgument(informed, address, RELAYED)]
   })
 }
 
-/** Whether a call of this tool is judged as one of a browser. */
+/** Whether a call of this tool counts as a browser call. */
 export function isBrowser(world: World, { tool, door }: Draft): boolean {
   return door === 'browser' || world.declared(tool).some(({ browser }) => browser)
 }
 
-/** What a Sentinel that sees nothing wrong says of a page. */
+/** An observation of a page without problems. */
 export function pageAt(url: string): JsonObject {
   return {
     observation: {
@@ -175,12 +175,12 @@ function pages(world: World, draft: Draft): readonly Draft[] {
   ]
 }
 
-/** Every finding that a policy has a row for, and one that none has. */
+/** Every finding that a policy lists, and one that none lists. */
 function findingsIn({ policies }: World): readonly string[] {
   return [...new Set(policies.flatMap(({ gates }) => [...gates.browser.findings.keys()])), 'SOMETHING_NEW']
 }
 
-/** One of each list in turn, until all are through. */
+/** Alternates between lists until all are exhausted. */
 export function* inTurn<T>(lists: readonly Iterable<T>[]): Iterable<T> {
   let open = lists.map((list) => list[Symbol.iterator]())
   while (open.length > 0) {

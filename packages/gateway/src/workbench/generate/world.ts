@@ -1,4 +1,4 @@
-// What two policies name between them: everything that calls are made up of.
+// Collects the names and values in two policies that generated calls are built from.
 
 import { DOORS, TIERS, type Door, type JsonObject, type Tier } from '@tollgate/evidence'
 import { isDelegateOnly } from '@tollgate/kernel/admin'
@@ -12,7 +12,7 @@ import { toolsThatDiffer } from '../settings.ts'
 import { timesOf } from './times.ts'
 import { createFitting, type Fitting } from './values.ts'
 
-/** What two policies name. Of each list, what only one of them has comes first. */
+/** The contents of two policies. In each list, items that only one policy has come first. */
 export interface World {
   readonly policies: readonly Policy[]
   readonly tools: readonly string[]
@@ -27,34 +27,34 @@ export interface World {
   readonly fitting: Fitting
   /** Calls of case files. */
   readonly seeds: readonly Draft[]
-  /** Declarations of tools that are not the same in both policies. */
+  /** Tool declarations that differ between the policies. */
   readonly declaredAnew: readonly NamePattern[]
-  /** The ways of a rule's condition. */
+  /** The ways to make a rule's condition true or false. */
   waysOf(rule: Rule): Ways
-  /** What the policies declare of a tool: none, one or two different things. */
+  /** The declarations of a tool: none, one or two. */
   declared(tool: string): readonly ToolDeclaration[]
   shapeOf(tool: string): ArgumentsShape
-  /** The rules that name a tool, of all policies, each once. */
+  /** The distinct rules of all policies that match a tool. */
   rulesFor(tool: string): readonly Rule[]
-  /** A call of nothing yet that nothing objects to. */
+  /** A call without a tool and without objections. */
   usual(): Draft
   /** The tier of a principal in each policy. */
   tiersOf(principal: string): readonly Tier[]
 }
 
-/** What arguments a tool takes, as far as the policies say. */
+/** The known arguments of a tool. */
 interface ArgumentsShape {
-  /** Arguments that probably fit its schema; at least one. */
+  /** Arguments that probably match its schema; at least one. */
   readonly examples: readonly JsonObject[]
-  /** Values at the bounds of what the schema says. */
+  /** Values at the limits of the schema. */
   readonly bounds: Bounds
-  /** Where a text can stand. */
+  /** The path of an argument for text. */
   readonly text: readonly string[]
-  /** Where an address can stand. */
+  /** The path of an argument for an address. */
   readonly address: readonly string[]
-  /** Everything that is declared to say where data goes. */
+  /** All declared destination arguments. */
   readonly addresses: readonly (readonly string[])[]
-  /** The argument that says what the call costs. */
+  /** The argument with the cost of the call. */
   readonly cost: readonly string[] | undefined
 }
 
@@ -62,7 +62,7 @@ const MAX_NAMES = 2000
 const MAX_MET = 400
 const STRANGER = 'agent:probe'
 
-/** Looks through two policies. */
+/** Collects the contents of two policies. */
 export function worldOf(a: Policy, b: Policy, seeds: readonly Draft[] = []): World {
   const policies = [a, b]
   const ways = new Map<string, Ways>()
@@ -116,7 +116,7 @@ function kept<T>(store: Map<string, T>, key: string, make: (key: string) => T): 
   return made
 }
 
-/** A rule in one text: two that decide the same in the same order have the same. */
+/** A rule as one text, equal for rules with the same effect. */
 export function ruleKey({ id, action, tools, principals, sessions, doors, when }: Rule): string {
   const sources = (patterns: readonly NamePattern[]): string[] => patterns.map(({ source }) => source)
   return JSON.stringify([
@@ -130,14 +130,14 @@ export function ruleKey({ id, action, tools, principals, sessions, doors, when }
   ])
 }
 
-/** The rules of all policies, each once. */
+/** The distinct rules of all policies. */
 export function distinctRules(policies: readonly Policy[]): readonly Rule[] {
   return [
     ...new Map(policies.flatMap(({ rules }) => rules.map((rule) => [ruleKey(rule), rule] as const))).values(),
   ]
 }
 
-/** Items of both policies, each once, those that only one has first. */
+/** The distinct items of both policies. Those that only one policy has come first. */
 function listed(policies: readonly Policy[], read: (policy: Policy) => readonly string[]): string[] {
   const lists = policies.map((policy) => new Set(read(policy)))
   const all = new Set(lists.flatMap((list) => [...list]))
@@ -152,7 +152,7 @@ function namesOf(policies: readonly Policy[], read: (policy: Policy) => readonly
   return unique([...found.flatMap(namesFor), ...meetings(found, found), ...found.flatMap(namesNear)])
 }
 
-/** Names that fit two patterns at once, for as many pairs as there is time for. */
+/** Names that match two patterns at once, for a limited number of pairs. */
 function meetings(a: readonly NamePattern[], b: readonly NamePattern[]): readonly string[] {
   const [left, right] = [a, b].map((list) => list.filter(({ exact }) => !exact).slice(0, 40))
   return (left ?? [])
@@ -174,7 +174,7 @@ function toolsOf(policies: readonly Policy[]): readonly string[] {
   return [...namesOf(policies, patternsOf), 'undeclared/tool']
 }
 
-/** As the catalogue finds it: its own name first. */
+/** Finds a declaration as the kernel does: exact names first. */
 function declarationsOf({ tools }: Policy): (tool: string) => readonly ToolDeclaration[] {
   const exact = new Map(tools.toReversed().map((each) => [each.name.source, each]))
   const patterns = tools.filter(({ name }) => !name.exact)
@@ -206,7 +206,7 @@ function shapeOf(
   }
 }
 
-/** Arguments that a schema lets be any text, as far as its examples tell. */
+/** Arguments that may have any text, judged by the examples. */
 function textual(schema: JsonObject): readonly string[] {
   const [, all] = examplesOf(schema)
   return Object.entries(all ?? {}).flatMap(([name, value]) => (value === 'x' ? [name] : []))
@@ -216,7 +216,7 @@ function tierIn({ principals }: Policy, principal: string): Tier {
   return principals.find(({ name }) => name.matches(principal))?.tier ?? 'observer'
 }
 
-/** A call that nothing objects to, as far as that can be told: the first that both policies are for. */
+/** A call that probably gets no objection under both policies. */
 export function baseOf(world: World, tool: string): Draft {
   const { examples, addresses } = world.shapeOf(tool)
   const draft = { ...world.usual(), tool, args: examples[0] ?? {} }
@@ -250,7 +250,7 @@ function usualOf(world: World): Draft {
   }
 }
 
-/** Who may do most, and acts for itself. */
+/** The principal with the highest tier that may act without a delegation. */
 function strongest(world: World): string {
   const { principals, policies } = world
   const rank = (name: string): number => Math.min(...world.tiersOf(name).map((tier) => TIERS.indexOf(tier)))

@@ -1,9 +1,9 @@
-// Conditions as text: values and names that cannot end a literal early, and chains that do not nest too deep.
+// Writes CEL conditions: escapes values and names, and limits the nesting of chains.
 
 import type { Json } from '@tollgate/evidence'
 import { isList } from '../../tools/offer.ts'
 
-/** A text as CEL writes it. Beyond ASCII everything is escaped: what only looks like another letter does not here. */
+/** A CEL string literal. Non-ASCII characters are escaped, so that lookalikes are visible. */
 export function celText(text: string): string {
   let written = ''
   for (const letter of text) written += letterOf(letter)
@@ -18,7 +18,7 @@ function letterOf(letter: string): string {
   return point > 0xffff ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`
 }
 
-/** A value as CEL writes it. */
+/** A CEL literal for a value. */
 export function celValue(value: Json): string {
   if (typeof value === 'string') return celText(value)
   if (typeof value === 'number') return celNumber(value)
@@ -28,12 +28,12 @@ export function celValue(value: Json): string {
   return `{${members.join(', ')}}`
 }
 
-/** A list of values as CEL writes it. */
+/** A CEL list literal. */
 export function celList(values: readonly Json[]): string {
   return `[${values.map(celValue).join(', ')}]`
 }
 
-/** A number as CEL writes it. Whole ones are ints there, which equal the doubles of arguments. */
+/** A CEL number literal. Integers become ints, which equal the doubles of arguments. */
 export function celNumber(value: number): string {
   if (Number.isSafeInteger(value)) return String(value)
   const text = String(value)
@@ -47,22 +47,22 @@ const RESERVED = new Set(
   ),
 )
 
-/** A member of an object. */
+/** A CEL expression for a member of an object. */
 export function celMember(whole: string, name: string): string {
   return PLAIN.test(name) && !RESERVED.has(name) ? `${whole}.${name}` : `${whole}[${celText(name)}]`
 }
 
-/** All of the conditions. */
+/** The conjunction of conditions. */
 export function allOf(terms: readonly string[]): string {
   return chain(terms, '&&')
 }
 
-/** One of the conditions at least, in brackets where there are several. */
+/** The disjunction of conditions, in parentheses if there are several. */
 export function anyOf(terms: readonly string[]): string {
   return terms.length === 1 ? (terms[0] ?? '') : `(${chain(terms, '||')})`
 }
 
-// A chain of operators nests once for each, and a condition may nest only so deep.
+// Each operator of a chain adds a nesting level, which is limited.
 const MAX_CHAIN = 8
 
 function chain(terms: readonly string[], operator: string): string {

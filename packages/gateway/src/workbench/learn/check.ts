@@ -1,5 +1,4 @@
-// What the rules of a policy say to an observed call, by the evaluator of the gateway itself. Only rules are asked: what gates
-// would object to is theirs to say, before and after.
+// Asks the rules of a policy about an observed call, with the evaluator of the gateway. Gates are not asked.
 
 import type { EffectClass } from '@tollgate/evidence'
 import { subjectOf } from '@tollgate/kernel'
@@ -7,14 +6,14 @@ import { explain, parsePolicy, type Action, type Policy } from '@tollgate/kernel
 import { tryCall } from '@tollgate/kernel/workbench'
 import { callOf, type ObservedCall } from './observed.ts'
 
-/** What the rules said: the rule that decided, and what it does. A condition that failed denies. */
+/** The rule that decided and its action. A failed condition denies. */
 export interface RuleAnswer {
   readonly rule: string
   readonly action: Action
   readonly failed: boolean
 }
 
-/** The first rule of a policy that decides on a call; undefined if none does. */
+/** The first rule of a policy that decides a call; undefined if none does. */
 export function askRules(policy: Policy, call: ObservedCall): RuleAnswer | undefined {
   const { intent, snapshot } = tryCall(policy, callOf(call), Date.parse(call.time))
   if (intent.unreadable !== undefined) return undefined
@@ -26,17 +25,17 @@ export function askRules(policy: Policy, call: ObservedCall): RuleAnswer | undef
   return { rule: decisive.rule.id, action: failed ? 'deny' : decisive.rule.action, failed }
 }
 
-/** The class that a policy has the tool of a call in now. */
+/** The current effect class of the tool of a call in a policy. */
 export function effectNow(policy: Policy, call: ObservedCall): EffectClass {
   return tryCall(policy, callOf(call), Date.parse(call.time)).snapshot.effect
 }
 
-/** A policy of just these rules, on the tools of another one. @throws Error if they are no rules, which would be our mistake. */
+/** A policy with just these rules, on the tools of another one. @throws Error if the rules do not parse, which is a bug. */
 export function policyOfRules(rules: string, tools: Policy['tools'] = []): Policy {
   const parsed = parsePolicy(`tollgate: 1\nname: learned\n${rules}`)
   if (!parsed.ok) {
     const [first] = parsed.mistakes
-    throw new Error(`the proposed rules cannot be read: line ${first?.line ?? 0}: ${first?.message ?? ''}`)
+    throw new Error(`the proposed rules do not parse: line ${first?.line ?? 0}: ${first?.message ?? ''}`)
   }
   return { ...parsed.policy, tools }
 }

@@ -1,5 +1,4 @@
-// From the entries of a ledger to observed calls: what was decided, the call that was kept beside it, and whether anything in its
-// session speaks against learning from it.
+// Collects observed calls from ledger entries, with the decision, the kept call and any reason not to learn from its session.
 
 import {
   canonicalize,
@@ -16,9 +15,9 @@ import { tryCall, type TraceEntry } from '@tollgate/kernel/workbench'
 import { policyOfRules } from './check.ts'
 import { callOf, type ObservedCall } from './observed.ts'
 
-/** Which calls are wanted. All that is given must hold. */
+/** Selects calls. All given conditions must match. */
 export interface CallFilter {
-  /** Also those that were denied because no rule matched. */
+  /** Also includes calls that were denied because no rule matched. */
   readonly denied?: boolean
   /** Not before this time, in milliseconds. */
   readonly since?: number
@@ -27,25 +26,24 @@ export interface CallFilter {
   readonly tool?: string
 }
 
-/** What was found in a ledger. */
 export interface Gathered {
   readonly calls: readonly ObservedCall[]
-  /** Calls that are wanted, and were not kept or do not fit their receipt. */
+  /** Selected calls that were not kept or do not match their receipt. */
   readonly unkept: number
-  /** Calls that are wanted, were kept and cannot be read back, by why. */
+  /** Selected calls that were kept but cannot be read, by cause. */
   readonly unreadable: ReadonlyMap<string, number>
-  /** Calls that are wanted, and more than can be learned from at once: the oldest are left. */
+  /** Selected calls beyond the limit. The oldest calls are used. */
   readonly more: number
-  /** How many calls were denied because no rule matched, whether these are wanted or not. */
+  /** Calls that were denied because no rule matched, selected or not. */
   readonly denied: number
 }
 
 /** Takes entries, in the order of the ledger. */
 interface Gatherer {
   take(entry: TraceEntry): void
-  /** Hash of the policy that was activated last; undefined if none was. */
+  /** Hash of the newest activated policy; undefined if there is none. */
   policyHash(): string | undefined
-  /** Everything that was found; destinations are those that a policy makes of the calls. */
+  /** Returns the results. Destinations are computed with the policy. */
   finish(policy: Policy | undefined): Gathered
 }
 
@@ -57,13 +55,12 @@ interface FoundCall {
 
 const MAX_CALLS = 100_000
 
-/** Nothing is known yet. */
 export function createGatherer(wanted: CallFilter = {}): Gatherer {
   const found: FoundCall[] = []
-  // The session of each decision that something may still follow on.
+  // The session of each decision that can have an effect or approval.
   const sessions = new Map<string, string>()
   const dirt = new Map<string, string>()
-  // Of whom or what somebody froze, nothing is learned: neither before, nor after it was lifted.
+  // Nothing is learned from frozen principals and sessions, even after the freeze was lifted.
   const frozen = new Set<string>()
   const facts = { unkept: 0, more: 0, denied: 0 }
   const unreadable = new Map<string, number>()
@@ -124,31 +121,31 @@ function againstFrozen(
     : undefined
 }
 
-// What a session should not have come near if anybody is to learn from it.
+// Labels that make a session unusable for learning.
 const GRAVE: readonly string[] = ['secret', 'flagged', 'card', 'personal']
 
-// From here on the gate denies, unless a policy says otherwise.
+// The default threshold of the session-risk gate.
 const TOO_RISKY = 0.38
 
 function againstDecision(decision: Decision): string | undefined {
   const { verdict, reason_code, findings = [], labels = [], trajectory_risk_score: risk } = decision
-  if (findings.length > 0) return 'something was found in a call'
+  if (findings.length > 0) return 'a call has findings'
   const grave = labels.find((label) => GRAVE.includes(label))
-  if (grave !== undefined) return `a call carried data that is ${grave}`
+  if (grave !== undefined) return `a call had data labelled \`${grave}\``
   if (verdict === 'DENY' && reason_code !== 'NO_RULE_MATCHED') return `a call was denied, ${reason_code}`
-  // What is no number is no low one.
-  return Number(risk) < TOO_RISKY ? undefined : `its risk came to ${TOO_RISKY} or more`
+  // NaN counts as too risky.
+  return Number(risk) < TOO_RISKY ? undefined : `its risk reached ${TOO_RISKY} or more`
 }
 
 function againstEffect({ delivery, findings = [], labels = [] }: Effect): string | undefined {
   if (delivery === 'withheld') return 'a result was withheld'
-  if (findings.length > 0) return 'something was found in a result'
+  if (findings.length > 0) return 'a result has findings'
   const grave = labels.find((label) => GRAVE.includes(label))
-  return grave === undefined ? undefined : `a result carried data that is ${grave}`
+  return grave === undefined ? undefined : `a result had data labelled \`${grave}\``
 }
 
 function againstAnswer({ answer }: Approval): string | undefined {
-  return answer === 'REFUSED' ? 'a person refused a call' : undefined
+  return answer === 'REFUSED' ? 'a person denied a call' : undefined
 }
 
 function isWanted(
@@ -165,7 +162,7 @@ function isWanted(
   )
 }
 
-/** Whether what was kept is what the receipt commits to. A salted commitment can only be believed. */
+/** Whether the kept arguments match the commitment in the receipt. A salted commitment cannot be checked. */
 function fits({ args, unreadable }: KeptCall, { args_hash, commit }: Decision): boolean {
   if (unreadable !== undefined || commit === 'raw') return false
   const text = textOf(args)
@@ -176,7 +173,7 @@ function textOf(args: Json): string | undefined {
   try {
     return canonicalize(args)
   } catch {
-    // Damaged: as good as not kept.
+    // Damaged: treated as not kept.
     return undefined
   }
 }

@@ -1,10 +1,10 @@
-// Where the calls went: exactly these schemes, hosts and ports.
+// Conditions for the observed destinations: exactly these schemes, hostnames and ports.
 
 import { allOf, anyOf, celList, celText } from './cel.ts'
 import { seenOf } from './exact.ts'
 import type { ObservedDestination, LearnedShape } from './observed.ts'
 
-/** The shape of all destinations of some calls. */
+/** The condition for all destinations of some calls. */
 export function shapeOfDestinations(all: readonly ObservedDestination[]): LearnedShape {
   if (all.length === 0) return { when: 'size(destinations) == 0', notes: [], asks: [] }
   const lanes = new Map<
@@ -31,19 +31,19 @@ export function shapeOfDestinations(all: readonly ObservedDestination[]): Learne
   return {
     when,
     notes: [{ path: '(destinations)', seen: seenOf(shown) }],
-    asks: all.some(({ host }) => host === '') ? ['it is not always clear where its data goes'] : [],
+    asks: all.some(({ host }) => host === '') ? ['the destination is not always known'] : [],
   }
 }
 
-// Longer, and no condition has room for anything else.
+// Longer conditions would leave no space for other parts.
 const MAX_CONDITION_LENGTH = 1500
 
 function tooMany(shown: readonly string[]): LearnedShape {
-  const wider = 'every destination that `gates.egress` lets pass'
+  const wider = 'every destination that `gates.egress` allows'
   return {
     when: 'true',
     parts: [],
     notes: [{ path: '(destinations)', seen: seenOf(shown), wider }],
-    asks: ['its data goes to more places than a condition has room for'],
+    asks: ['there are too many destinations for a condition'],
   }
 }

@@ -1,4 +1,4 @@
-// From observed calls to proposed rules. Nothing is widened silently, and what is proposed is tried on every call it came from.
+// Proposes rules from observed calls. Every widening is marked, and the rules are tested on every call they come from.
 
 import type { Policy } from '@tollgate/kernel/policy'
 import { askRules, policyOfRules } from './check.ts'
@@ -8,34 +8,31 @@ import { rulesText, type ProposedRule } from './print.ts'
 import { exactProposals, fineProposal, roughProposal, wayOf, type RuleProposal } from './rule.ts'
 import { leftOut, type LeftOut } from './sift.ts'
 
-/** How to learn. */
 export interface LearnOptions {
-  /** Just what was seen, and nothing more. */
+  /** Allows exactly the observed calls. */
   readonly exact?: boolean
-  /** What it already decides is left out, and its rule ids are taken. */
+  /** Calls that it already decides are left out, and its rule ids are not reused. */
   readonly policy?: Policy
 }
 
-/** What was learned. */
 export interface Learned {
   readonly rules: readonly ProposedRule[]
-  /** The rules as YAML, `rules:` first. */
+  /** The rules as YAML, beginning with `rules:`. */
   readonly text: string
-  /** The calls that were learned from. */
+  /** The calls that the rules come from. */
   readonly calls: readonly ObservedCall[]
-  /** How many of them the rules allow, by the evaluator. */
+  /** How many of them the rules allow, according to the evaluator. */
   readonly allowed: number
-  /** How many of them the rules ask a person about. */
+  /** How many of them the rules escalate. */
   readonly asked: number
-  /** Receipts of calls that no proposed rule lets pass, because no condition has room for them. */
+  /** Receipts of calls that no proposed rule covers, because they do not fit into a condition. */
   readonly uncovered: readonly string[]
   readonly left: readonly LeftOut[]
 }
 
-/** Most tools that rules are proposed for. */
+/** The maximum number of tools that rules are proposed for. */
 const MAX_TOOLS = 500
 
-/** Learns from calls. */
 export function learn(all: readonly ObservedCall[], options: LearnOptions = {}): Learned {
   const { calls, left } = leftOut(all, options.policy)
   const groups = [...groupsOf(calls, options.exact === true).values()].slice(0, MAX_TOOLS)
@@ -43,7 +40,7 @@ export function learn(all: readonly ObservedCall[], options: LearnOptions = {}):
   const name = (proposal: RuleProposal): ProposedRule => ({ ...proposal, id: ruleId(proposal.tool, taken) })
   const rules = groups.flatMap((own) => proposalsOf(own, options.exact === true)).map(name)
   const first = tryRules(rules, calls, options.policy)
-  // Should a rule not do what it was made for, the call is added as it was.
+  // If a rule does not cover a call, an exact rule is added.
   const more = [...groupsOf(first.missed, true).values()].flatMap((own) => exactProposals(own)).map(name)
   const last = more.length === 0 ? first : tryRules([...rules, ...more], calls, options.policy)
   return {
@@ -57,10 +54,10 @@ export function learn(all: readonly ObservedCall[], options: LearnOptions = {}):
   }
 }
 
-// More of them nobody reads.
+// More rules would not be reviewed.
 const MAX_EXACT = 50
 
-/** The rules for the calls of one tool: one if that can allow, else what was seen exactly, and a question for what is like it. */
+/** The rules for the calls of one tool: one if it can allow them, otherwise exact rules and one that escalates similar calls. */
 function proposalsOf(calls: readonly ObservedCall[], exact: boolean): readonly RuleProposal[] {
   if (exact) return exactProposals(calls)
   const fine = fineProposal(calls)
@@ -71,7 +68,7 @@ function proposalsOf(calls: readonly ObservedCall[], exact: boolean): readonly R
   return beyond ? [...each, beyond] : each
 }
 
-/** The calls by tool; if nothing may be widened, also by who made them and where they came in. */
+/** Groups the calls by tool; with `exact`, also by principal, door and context. */
 function groupsOf(
   calls: readonly ObservedCall[],
   exact: boolean,
@@ -90,7 +87,7 @@ interface TriedRules {
   readonly missed: readonly ObservedCall[]
 }
 
-/** Asks the evaluator about each call; the same call is asked about once. */
+/** Asks the evaluator about each distinct call. */
 function tryRules(
   rules: readonly ProposedRule[],
   calls: readonly ObservedCall[],

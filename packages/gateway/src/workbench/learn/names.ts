@@ -1,19 +1,19 @@
-// Names of principals, tools and rules in what is proposed.
+// Names of principals, tools and rules in proposed rules.
 
 import { excerpt } from '../../tools/hidden.ts'
 import { celList, celText } from './cel.ts'
 import type { ValueNote } from './observed.ts'
 
-/** A text as YAML writes it in quotes. Beyond ASCII everything is escaped, as in conditions. */
+/** A quoted YAML string. Non-ASCII characters are escaped, as in conditions. */
 export function yamlText(text: string): string {
-  // The escapes of the two languages are the same.
+  // The escapes of both languages are the same.
   return celText(text)
 }
 
-/** Whom a rule is for. */
+/** The principals of a rule. */
 interface Principals {
   readonly patterns: readonly string[]
-  /** What a condition must say besides, because a name itself has a `*`. */
+  /** Additional conditions, needed if a name contains `*`. */
   readonly when: readonly string[]
   readonly notes: readonly ValueNote[]
 }
@@ -21,7 +21,7 @@ interface Principals {
 const FEWEST_ALIKE = 3
 const MAX_SHOWN = 5
 
-/** The principals of a rule: those that were seen, or what three and more of them begin with if all do. */
+/** The principals of a rule: the observed ones, or their common prefix if there are at least three. */
 export function principalsOf(names: readonly string[], exact: boolean): Principals {
   const each = [...new Set(names)].sort()
   const listed = each
@@ -43,26 +43,26 @@ export function principalsOf(names: readonly string[], exact: boolean): Principa
 
 const SEPARATOR = /[:/._-]/
 
-/** What all names begin with, up to the last mark between words; empty if that is nothing, or only their kind. */
+/** The common prefix of all names up to a separator; empty if it is only the kind. */
 function sharedStart(names: readonly string[]): string {
   const [first = ''] = names
   let length = 0
   while (length < first.length && names.every((name) => name[length] === first[length])) length++
   while (length > 0 && !SEPARATOR.test(first[length - 1] ?? '')) length--
   const shared = first.slice(0, length)
-  // `agent:` is every agent there is: what follows the kind must begin alike too.
+  // `agent:` alone matches every agent, so the names after the kind must share a prefix too.
   const isKind = !/[^:/._-]/.test(shared.slice(shared.indexOf(':') + 1))
   return isKind ? '' : shared
 }
 
-/** What the condition says of a tool whose own name has a `*`. */
+/** The condition for a tool whose name contains `*`. */
 export function toolTerms(tool: string): readonly string[] {
   return tool.includes('*') ? [`tool == ${celText(tool)}`] : []
 }
 
 const MAX_SLUG = 80
 
-/** The id of a rule for a tool, other than those that are taken; it is taken from then on. */
+/** A unique rule id for a tool. Adds it to `taken`. */
 export function ruleId(tool: string, taken: Set<string>): string {
   const words = tool.toLowerCase().match(/[a-z0-9]+/g) ?? ['tool']
   const slug = `learned-${words.join('-').slice(0, MAX_SLUG)}`

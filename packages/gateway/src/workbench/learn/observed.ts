@@ -1,11 +1,10 @@
-// What `policy learn` learns from: calls as they were made, and what its parts hand to each other.
+// The types and helpers of `policy learn`.
 
 import { canonicalize, type Door, type EffectClass, type Json } from '@tollgate/evidence'
 import type { ToolCall } from '@tollgate/kernel'
 
-/** A call that was observed. */
 export interface ObservedCall {
-  /** Id of its decision's receipt. */
+  /** The receipt id of its decision. */
   readonly receipt: string
   readonly time: string
   readonly session: string
@@ -15,75 +14,75 @@ export interface ObservedCall {
   readonly effect: EffectClass
   readonly args: Json
   readonly destinations: readonly ObservedDestination[]
-  /** Whether nothing in its session speaks against learning from it. */
+  /** Whether there is no reason against learning from its session. */
   readonly clean: boolean
-  /** What speaks against it, in a few words, if something does. */
+  /** The reason against it, if any. */
   readonly why?: string
   readonly tenant?: string
   readonly environment?: string
   readonly workspace?: string
 }
 
-/** Where the data of a call would have gone. */
+/** A destination of a call. */
 export interface ObservedDestination {
   readonly scheme: string
   readonly host: string
   readonly port: number
 }
 
-/** A value in the arguments: how a condition names it, and how a person does. */
+/** A position in the arguments, as code in a condition and as a path for people. */
 export interface ValuePlace {
   readonly code: string
   readonly path: string
-  /** How many lists and objects it lies in. */
+  /** The nesting depth. */
   readonly depth: number
-  /** Whether a name on the way to it says that something runs what is there. */
+  /** Whether a name on the path says that the value is executed. */
   readonly runs?: boolean
 }
 
 /** How values are generalised. */
 export interface Manner {
   readonly effect: EffectClass
-  /** Most different values that are written out. */
+  /** The maximum number of different values that are listed. */
   readonly most: number
-  /** Only types and lengths: what a condition has room for where values have none. */
+  /** Uses only types and lengths, to save space in the condition. */
   readonly rough: boolean
-  /** How many lists and objects are looked into, one in the other. */
+  /** The maximum nesting depth to examine. */
   readonly deepest: number
 }
 
-/** What was seen at a place, and what the condition allows beyond it. */
+/** The observed values at a position, and what the condition allows beyond them. */
 export interface ValueNote {
   readonly path: string
   readonly seen: string
-  /** What is allowed although it was not seen; undefined if nothing is. */
+  /** What is allowed although it was not observed; undefined if nothing is. */
   readonly wider?: string
 }
 
-/** The condition on a place, and what a person should know of it. */
+/** The condition for a position, with notes for people. */
 export interface LearnedShape {
   readonly when: string
-  /** The same, one condition for each thing that must hold. */
+  /** The same as separate conditions that must all be true. */
   readonly parts?: readonly string[]
   readonly notes: readonly ValueNote[]
-  /** Why a person must be asked, whatever the condition says. */
+  /** Why the call needs approval. */
   readonly asks: readonly string[]
 }
 
-/** One text for each value, the same for equal ones. */
+/** A text that is equal for equal values. */
 export function keyOf(value: Json): string {
   return canonicalize(value)
 }
 
-/** Each value once, in the order in which they first came. */
+/** The distinct values, in order of first occurrence. */
 export function distinct(values: readonly Json[]): readonly Json[] {
   return [...new Map(values.map((value) => [keyOf(value), value])).values()]
 }
 
-/** The tenant of a call that says none. */
+/** The tenant of a call without one. */
 export const NO_TENANT = 'learn'
 
-/** The call as the kernel takes it. */
+/** The call in the form of the kernel. */
 export function callOf(call: ObservedCall): ToolCall {
   const { tenant = NO_TENANT, principal, environment, workspace, door, tool, args, session } = call
   return {
@@ -101,12 +100,11 @@ export function callOf(call: ObservedCall): ToolCall {
   }
 }
 
-/** How many there are, in words. */
+/** A number with its noun. */
 export function count(many: number, one: string, more: string = `${one}s`): string {
   return `${many} ${many === 1 ? one : more}`
 }
 
-/** The smallest and the largest of some numbers. */
 export function extremes(values: readonly number[]): readonly [least: number, most: number] {
   return values.reduce<[number, number]>(
     ([least, most], value) => [Math.min(least, value), Math.max(most, value)],
@@ -120,14 +118,13 @@ export function roundedUp(length: number): number {
   return Math.max(step, Math.ceil(length / step) * step)
 }
 
-/** Adds an item to the list under a key. */
 export function add<Key, Item>(groups: Map<Key, Item[]>, key: Key, item: Item): void {
   const own = groups.get(key)
   if (own) own.push(item)
   else groups.set(key, [item])
 }
 
-/** How long a text is for a condition: in characters, not in units of UTF-16. */
+/** The length of a text in code points, as conditions count it. */
 export function lengthOf(text: string): number {
   let length = text.length
   for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xd800) length--

@@ -1,5 +1,5 @@
-// Paths and URLs: those that share a directory allow what is below it. Never the root, never somebody's home as a whole, and
-// nothing that could climb out: what follows the directory is names made of letters that were seen, one after the other.
+// Generalises paths and URLs: texts in a common directory allow what is below it. Never the root or a whole home directory,
+// and nothing that can leave the directory: only names of observed characters may follow.
 
 import { isWithinBase } from '@tollgate/kernel/policy'
 import { wordsOf } from '../../tools/effect-words.ts'
@@ -16,17 +16,17 @@ import {
   type LearnedShape,
 } from './observed.ts'
 
-/** A path or URL, taken apart. */
+/** A parsed path or URL. */
 interface SplitPath {
   readonly text: string
-  /** What comes before the first directory: nothing, `/`, `./`, `~/`, or scheme and host. */
+  /** The part before the first directory: empty, `/`, `./`, `~/`, or scheme and host. */
   readonly root: string
   readonly folders: readonly string[]
   readonly name: string
   readonly query: string
 }
 
-/** Texts that share a directory. */
+/** Texts in a common directory. */
 interface FolderGroup {
   readonly folder: string
   readonly routes: readonly SplitPath[]
@@ -37,7 +37,7 @@ const MAX_GROUPS = 6
 const SHORTEST_LIMIT = 256
 const MAX_PATH_LENGTH = 1024
 
-/** The shape of texts that are paths or URLs; undefined if they are none, or share nothing. */
+/** The condition for paths or URLs; undefined if they are none or have no common directory. */
 export function shapeOfPaths(
   texts: readonly string[],
   place: ValuePlace,
@@ -58,7 +58,7 @@ const PATH_WORDS = new Set(
   ),
 )
 
-/** Whether these are paths and not, say, kinds of content: by the name of the argument, or by how all of them look. */
+/** Whether the texts are paths, judged by the argument name or by their form. Media types, for example, are not. */
 function looksLikePaths(routes: readonly SplitPath[], { path }: ValuePlace): boolean {
   if (wordsOf(path).some((word) => PATH_WORDS.has(word))) return true
   return routes.every(
@@ -69,7 +69,7 @@ function looksLikePaths(routes: readonly SplitPath[], { path }: ValuePlace): boo
 const NAMED_PATHS = new Set('path paths file files filename filepath dir directory folder cwd uri'.split(' '))
 const LOCAL = /^(?:\/|~|\.{1,2}\/|file:|[A-Za-z]:[\\/])/
 
-/** Whether texts that share no directory are places in a file system: free text would be all of it. */
+/** Whether texts without a common directory are file system paths: free text would then allow all files. */
 export function arePaths(texts: readonly string[], { path }: ValuePlace): boolean {
   const local = texts.filter((text) => !/^https?:/.test(text))
   const last = wordsOf(path.slice(path.lastIndexOf('.') + 1)).at(-1) ?? ''
@@ -79,7 +79,7 @@ export function arePaths(texts: readonly string[], { path }: ValuePlace): boolea
 const URL_START = /^(?:file:\/\/\/|[a-z][a-z0-9+.-]{0,20}:\/\/[a-z0-9][a-z0-9.-]{0,252}(?::[0-9]{1,5})?\/)/
 const PATH_START = /^(?:\/|\.\/|~\/)?/
 
-/** A text as a route; undefined if it is none that could be read in only one way. */
+/** Parses a text; undefined if it is not an unambiguous path. */
 function routeOf(text: string): SplitPath | undefined {
   if (text.length > MAX_PATH_LENGTH) return undefined
   const url = URL_START.exec(text)?.[0]
@@ -95,7 +95,7 @@ function routeOf(text: string): SplitPath | undefined {
 
 const QUERY = /^[A-Za-z0-9._~=&+,:-]+$/
 
-/** Letters of names of files, the fewest first: what to call them, those that a name begins with, and the others. */
+/** Character sets of file names, smallest first: description, first characters, other characters. */
 const ALPHABETS: readonly (readonly [about: string, first: string, next: string])[] = [
   ['letters, digits, `.`, `_` and `-`', 'A-Za-z0-9_-', 'A-Za-z0-9._-'],
   ['letters, digits, spaces and `._@+,=()#~[]-`', 'A-Za-z0-9_@+,=()#~\\[\\]-', 'A-Za-z0-9._@+,=()#~ \\[\\]-'],
@@ -108,7 +108,7 @@ const ALPHABETS: readonly (readonly [about: string, first: string, next: string]
 
 type Alphabet = (typeof ALPHABETS)[number]
 
-/** The alphabet that all of the names are made of. */
+/** The smallest character set that all names use. */
 function alphabetOf(names: readonly string[]): Alphabet | undefined {
   return ALPHABETS.find(([, first, next]) => {
     const name = new RegExp(`^\\.?[${first}][${next}]*$`, 'u')
@@ -117,13 +117,13 @@ function alphabetOf(names: readonly string[]): Alphabet | undefined {
 }
 
 const HOMES = new Set(['home', 'homes', 'users', 'documents and settings'])
-// Where other disks are.
+// Where other disks are mounted.
 const MOUNTS = new Set(['mnt', 'media', 'volumes', 'cygdrive'])
 const SYSTEM = new Set([...MOUNTS, 'var', 'usr', 'srv', 'export', 'nfs', 'data'])
 
-/** How many directories a group must share, so that it is neither everything nor somebody's home. */
+/** How many directories a group must share, so that it is neither the root nor a home directory. */
 function leastShared({ root, folders }: SplitPath): number {
-  // The users of a site are none of a machine.
+  // Paths of a website are not home directories.
   if (/^https?:/.test(root)) return 1
   const names = folders.map((folder) => folder.toLowerCase())
   const isWhole = root === '/' || root.startsWith('file:')
@@ -131,11 +131,11 @@ function leastShared({ root, folders }: SplitPath): number {
   return Math.max(least, homeIn(names, isWhole || root.includes('://')))
 }
 
-/** How many directories lead into a home, and one below it; 0 if none is somebody's home. */
+/** The number of directories down to one level below a home directory; 0 if there is none. */
 function homeIn(names: readonly string[], isWhole: boolean): number {
   let at = names.findIndex((name) => HOMES.has(name))
   if (at === -1) return isWhole ? names.indexOf('root') + 2 : 0
-  // From here, `src/home` is no home, and `mnt/c/Users` may be one.
+  // In a relative path, `src/home` is no home directory, but `mnt/c/Users` may lead to one.
   const leads = names.slice(0, at).every((name) => name.length === 1 || SYSTEM.has(name))
   if (!isWhole && !leads) return 0
   while (HOMES.has(names[at + 1] ?? '')) at++
@@ -154,7 +154,7 @@ function groupsOf(routes: readonly SplitPath[]): readonly FolderGroup[] {
   )
 }
 
-/** The deepest directory that all of them are in. */
+/** The deepest common directory. */
 function sharedBy(routes: readonly SplitPath[]): string {
   const [{ root, folders } = { root: '', folders: [] }] = routes
   const end = folders.findIndex((folder, i) => routes.some((route) => route.folders[i] !== folder))
@@ -178,8 +178,8 @@ function shapeOfGroups(
   ]
   const notes = groups.map(({ folder, routes }, i): ValueNote => ({
     path,
-    seen: `${seenOf(routes.map(({ text }) => text))}, all under \`${folder}\``,
-    wider: `every path under \`${folder}\` without \`..\`, of ${parts[i]?.about ?? ''}, up to ${limit} characters`,
+    seen: `${seenOf(routes.map(({ text }) => text))}, all below \`${folder}\``,
+    wider: `every path below \`${folder}\` without \`..\`, of ${parts[i]?.about ?? ''}, up to ${limit} characters`,
   }))
   return {
     when: allOf([
@@ -187,12 +187,12 @@ function shapeOfGroups(
       `size(${code}) <= ${limit}`,
       anyOf(terms.map((term) => (terms.length > 1 && term.includes('&&') ? `(${term})` : term))),
     ]),
-    notes: [...notes, ...(rest.length > 0 ? [{ path, seen: `besides, ${fewOf(rest)}` }] : [])],
+    notes: [...notes, ...(rest.length > 0 ? [{ path, seen: `also ${fewOf(rest)}` }] : [])],
     asks: [],
   }
 }
 
-/** That a text is below a directory, by what it means; of a URL only the spelling that was seen. */
+/** The condition that a text is below a directory. For URLs, only the observed spelling is allowed. */
 function below(code: string, folder: string): string {
   const isUrl = /^https?:/.test(folder)
   const [kind, base] = [isUrl ? 'url' : 'path', folder.slice(0, -1)] as const
@@ -202,18 +202,18 @@ function below(code: string, folder: string): string {
   return isUrl ? `${spelled} && ${inside}` : inside
 }
 
-/** What may follow the directory of a group: names that look like those that were seen. */
+/** A pattern for what may follow the directory: names like the observed ones. */
 function namesIn({ folder, routes }: FolderGroup): { readonly pattern: string; readonly about: string } {
   const names = routes.flatMap(({ text, query }) =>
     text.slice(folder.length, query === '' ? undefined : text.length - query.length - 1).split('/'),
   )
-  // Each name has one, so that all together have the widest of them.
+  // Each name has a character set, so all together have one too.
   const [about, first, next] = alphabetOf(names) ?? ALPHABETS.at(-1) ?? ['', '', '']
   const hidden = names.some((name) => name.startsWith('.'))
   const queried = routes.some(({ query }) => query !== '')
   const name = `${hidden ? '\\.?' : ''}[${first}][${next}]*`
   return {
     pattern: `${name}(?:/${name})*${queried ? '(?:\\?[A-Za-z0-9._~=&+,:-]*)?' : ''}`,
-    about: `${about}, ${hidden ? 'hidden ones too' : 'none hidden'}${queried ? ', and a query' : ''}`,
+    about: `${about}, ${hidden ? 'including hidden files' : 'no hidden files'}${queried ? ', and a query' : ''}`,
   }
 }

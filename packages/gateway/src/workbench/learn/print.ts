@@ -1,4 +1,4 @@
-// The proposed rules as YAML: each with the evidence it rests on, and a word on everything that it allows beyond it.
+// Writes proposed rules as YAML, each with its evidence and a comment for everything it allows beyond it.
 
 import { excerpt } from '../../tools/hidden.ts'
 import { celList } from './cel.ts'
@@ -6,12 +6,11 @@ import { yamlText } from './names.ts'
 import { count, type ValueNote, type ObservedCall } from './observed.ts'
 import { conditionText, type RuleProposal } from './rule.ts'
 
-/** A rule with its id. */
 export interface ProposedRule extends RuleProposal {
   readonly id: string
 }
 
-/** The rules as the end of a policy: `rules:` and the list below it. */
+/** The rules as the end of a policy: `rules:` and the list. */
 export function rulesText(rules: readonly ProposedRule[]): string {
   if (rules.length === 0) return 'rules: []\n'
   return `rules:\n${rules.map(ruleText).join('\n')}`
@@ -39,19 +38,19 @@ function reason(asks: readonly string[]): string {
   return excerpt(asks.join('; '), MAX_REASON)
 }
 
-// As many as people read before a rule.
+// More comments would not be read.
 const MAX_NOTES = 30
 const MAX_LINE = 500
 
 function commentsOf({ tool, calls, notes, asks }: ProposedRule): readonly string[] {
   const wider = notes.filter((note) => note.wider !== undefined)
-  const told = new Set([...wider, ...notes].slice(0, MAX_NOTES))
+  const listed = new Set([...wider, ...notes].slice(0, MAX_NOTES))
   const lines = [
     `${excerpt(tool, 100)}: ${evidenceOf(calls)}`,
     `receipts ${receiptsOf(calls)}`,
-    ...notes.filter((note) => told.has(note)).flatMap(linesOf),
-    ...moreOf(notes.filter((note) => !told.has(note))),
-    ...asks.slice(0, MAX_NOTES).map((why) => `asks a person: ${why}`),
+    ...notes.filter((note) => listed.has(note)).flatMap(linesOf),
+    ...moreOf(notes.filter((note) => !listed.has(note))),
+    ...asks.slice(0, MAX_NOTES).map((why) => `needs approval: ${why}`),
   ]
   return lines.map((line) => excerpt(line, MAX_LINE))
 }
@@ -61,12 +60,12 @@ function linesOf({ path, seen, wider }: ValueNote): readonly string[] {
   return [`  ${name}: ${seen}`, ...(wider === undefined ? [] : [`    WIDER than seen: allows ${wider}`])]
 }
 
-/** What there is no room for: by name, if it is wider than what was seen. */
+/** A summary of the other notes. Widened ones are listed by name. */
 function moreOf(notes: readonly ValueNote[]): readonly string[] {
   if (notes.length === 0) return []
   const wider = notes.filter((note) => note.wider !== undefined).map(({ path }) => path)
   return [
-    `  and ${count(notes.length, 'more value')}, to be read in the condition`,
+    `  and ${count(notes.length, 'more value')}, see the condition`,
     ...(wider.length > 0 ? [`    WIDER than seen, ${wider.length} of them: ${wider.join(', ')}`] : []),
   ]
 }

@@ -1,4 +1,4 @@
-// What came of learning, for people and for programs.
+// Formats the result of learning for people and for programs.
 
 import { excerpt } from '../../tools/hidden.ts'
 import type { Gathered } from './gather.ts'
@@ -8,35 +8,37 @@ import { spanOf, type ProposedRule } from './print.ts'
 import { conditionText } from './rule.ts'
 import { sessionOf, type LeftOut } from './sift.ts'
 
-/** The whole text: what it is, what was left out, and the rules. */
+/** The whole text: an introduction, what was left out, and the rules. */
 export function learnedText(learned: Learned, gathered: LeftBehind): string {
   const { calls, text } = learned
   const sessions = new Set(calls.map(sessionOf)).size
   const from = calls.length === 0 ? '' : `, ${spanOf(calls)}`
   const lines = [
     `Proposed by \`tollgate policy learn\` from ${count(calls.length, 'call')} in ${count(sessions, 'session')}${from}.`,
-    'Read every line. What goes beyond what was seen is marked WIDER; with `--exact` nothing does.',
-    'Sessions, times, risk and trust are not pinned; tenants are, and environments and workspaces where calls named one.',
-    `Asked of the evaluator: ${coverage(learned)}.`,
+    'Review every line. WIDER marks what goes beyond the observed calls; `--exact` avoids it.',
+    'The rules check the tenant, and the environment and workspace if calls had one. They do not check session, time, risk and trust.',
+    `Checked with the evaluator: ${coverage(learned)}.`,
     ...leftLines(learned.left, gathered).map((line) => `Left out: ${line}`),
   ]
   return `${lines.map((line) => `# ${excerpt(line, 500)}\n`).join('')}${text}`
 }
 
-/** How many of the observed calls the rules let pass. */
+/** How many of the observed calls the rules allow. */
 export function coverage({ calls, allowed, asked, uncovered }: Learned): string {
-  if (calls.length === 0) return 'every observed call is left out'
+  if (calls.length === 0) return 'all observed calls were left out'
   const others = [
-    ...(asked > 0 ? [`${asked} after a person was asked`] : []),
-    ...(uncovered.length > 0 ? [`${uncovered.length} not, because no condition has room for them`] : []),
+    ...(asked > 0 ? [`${asked} with approval`] : []),
+    ...(uncovered.length > 0
+      ? [`${uncovered.length} not covered, because they do not fit into a condition`]
+      : []),
   ]
   return `${allowed} of ${count(calls.length, 'observed call')} allowed${others.map((each) => `, ${each}`).join('')}`
 }
 
-/** Calls that were found and are of no use. */
+/** Calls that could not be used. */
 type LeftBehind = Pick<Gathered, 'unkept' | 'unreadable' | 'more'>
 
-/** What was not learned from, a line each. */
+/** What was not learned from, one line each. */
 export function leftLines(
   left: readonly LeftOut[],
   { unkept, unreadable, more }: LeftBehind,
@@ -46,16 +48,13 @@ export function leftLines(
       ({ why, calls, sessions }) => `${count(calls, 'call')} in ${count(sessions, 'session')}: ${why}`,
     ),
     ...(unkept > 0
-      ? [`${count(unkept, 'call')} whose arguments were not kept, or are not what was decided on`]
+      ? [`${count(unkept, 'call')} whose arguments were not kept or do not match the receipt`]
       : []),
     ...[...unreadable].map(([why, calls]) => `${count(calls, 'call')}, ${why}`),
-    ...(more > 0
-      ? [`${count(more, 'call')}, because there are too many at once; narrow it with \`--since\``]
-      : []),
+    ...(more > 0 ? [`${count(more, 'call')}beyond the limit; use \`--since\` to select fewer`] : []),
   ]
 }
 
-/** What came of learning as data. */
 interface LearnedReport {
   readonly rules: readonly RuleReport[]
   readonly text: string

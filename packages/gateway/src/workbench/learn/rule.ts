@@ -1,4 +1,4 @@
-// One rule for the calls of one tool: as tight as fits into a condition, and tried on each of them.
+// Proposes one rule for the calls of one tool: as strict as fits into a condition, and tested on each call.
 
 import type { Door, EffectClass, Json } from '@tollgate/evidence'
 import { CONDITION_VARIABLES, conditionEnvironment, type Action } from '@tollgate/kernel/policy'
@@ -18,18 +18,18 @@ import {
 } from './observed.ts'
 import { shapeOf } from './values.ts'
 
-/** A rule as it is proposed, without its id. */
+/** A proposed rule without its id. */
 export interface RuleProposal {
   readonly tool: string
   readonly action: Extract<Action, 'allow' | 'require'>
   readonly principals: readonly string[]
   readonly doors: readonly Door[]
-  /** The parts of the condition: all of them must hold. */
+  /** The parts of the condition. All must be true. */
   readonly when: readonly string[]
   readonly notes: readonly ValueNote[]
-  /** Why it asks a person, if it does. */
+  /** Why it needs approval, if it does. */
   readonly asks: readonly string[]
-  /** The calls it was made from. */
+  /** The calls it comes from. */
   readonly calls: readonly ObservedCall[]
 }
 
@@ -37,7 +37,7 @@ const ARGS = { code: 'args', path: '', depth: 0 }
 const MAX_VALUES = 8
 const DEEPEST = 4
 
-/** How closely a rule looks: at values; at types, lengths and letters; at the types of arguments; at next to nothing. */
+/** The levels of detail: values; types, lengths and characters; types of arguments; almost nothing. */
 const LOOKS = [
   { most: MAX_VALUES, rough: false, deepest: DEEPEST },
   { most: 0, rough: true, deepest: DEEPEST },
@@ -45,12 +45,12 @@ const LOOKS = [
   { most: 0, rough: true, deepest: -1 },
 ] as const
 
-/** The rule for the calls of one tool, looking at values; undefined if no condition has room for them. */
+/** A rule for the calls of one tool by values; undefined if they do not fit into a condition. */
 export function fineProposal(calls: readonly ObservedCall[]): RuleProposal | undefined {
   return proposalOf(calls, { effect: strictestOf(calls), ...LOOKS[0] })
 }
 
-/** A rule that asks a person about calls of one tool, looking as closely as there is room for. */
+/** A rule that escalates the calls of one tool, with as much detail as fits. */
 export function roughProposal(calls: readonly ObservedCall[]): RuleProposal | undefined {
   for (const look of LOOKS.slice(1)) {
     const proposal = proposalOf(calls, { effect: strictestOf(calls), ...look })
@@ -71,26 +71,26 @@ function proposalOf(calls: readonly ObservedCall[], manner: Manner): RuleProposa
   return holdsForAll(proposal) ? proposal : undefined
 }
 
-const TOO_MUCH = 'what was seen does not fit into a condition value by value'
+const TOO_MUCH = 'the observed values do not fit into a condition'
 
-/** Rules for exactly these calls, which have tool, principal and door in common; what fits into no condition is left out. */
+/** Rules for exactly these calls, which share tool, principal and door. Calls that fit into no condition are left out. */
 export function exactProposals(calls: readonly ObservedCall[]): readonly RuleProposal[] {
   const parts: ObservedCall[][] = []
-  let room = 0
+  let remaining = 0
   for (const [args, own] of byArguments(calls)) {
     const length = celValue(args).length
     if (length > MAX_WRITTEN) continue
-    if (room < length || parts.length === 0) {
+    if (remaining < length || parts.length === 0) {
       parts.push([])
-      room = MAX_WRITTEN
+      remaining = MAX_WRITTEN
     }
-    room -= length
+    remaining -= length
     parts.at(-1)?.push(...own)
   }
   return parts.map(exactRule).filter(holdsForAll)
 }
 
-// With what else a condition says it stays below 4,096 characters, mostly.
+// Leaves space for the rest of a condition, which is limited to 4,096 characters.
 const MAX_WRITTEN = 2400
 
 function byArguments(calls: readonly ObservedCall[]): ReadonlyMap<Json, readonly ObservedCall[]> {
@@ -135,7 +135,7 @@ function ruleOf(calls: readonly ObservedCall[], args: LearnedShape, exact: boole
   }
 }
 
-/** Whose calls they were, and where they came from as far as they said so. */
+/** Conditions for the tenant and, if the calls had them, environment and workspace. */
 function surroundings(calls: readonly ObservedCall[]): readonly string[] {
   const tenants = [...new Set(calls.map(({ tenant = NO_TENANT }) => tenant))].sort()
   const [first = ''] = tenants
@@ -151,15 +151,15 @@ function placed(name: 'environment' | 'workspace', calls: readonly ObservedCall[
   return seen.some((each) => each !== '') ? [`${name} in ${celList(seen)}`] : []
 }
 
-/** Says so where calls of one principal or door become those of another. */
+/** A note if the rule lets one caller do what only another did. */
 function crossings(calls: readonly ObservedCall[]): readonly ValueNote[] {
   const ways = new Set(calls.map(wayOf))
   if (ways.size < 2) return []
-  const seen = `${ways.size} kinds: of principal, door, and where they say they are`
-  return [{ path: '(callers)', seen, wider: 'each of them what any of them did' }]
+  const seen = `${ways.size} combinations of principal, door, environment and workspace`
+  return [{ path: '(callers)', seen, wider: 'each caller what any of them did' }]
 }
 
-/** Who made a call, and from where. */
+/** Identifies the caller of a call: principal, door and context. */
 export function wayOf({
   tenant = '',
   environment = '',
@@ -172,7 +172,7 @@ export function wayOf({
 
 const conditions = conditionEnvironment(CONDITION_VARIABLES)
 
-/** Whether the condition of a rule can be used, and holds for each call that it was made from. */
+/** Whether the condition of a rule compiles and is true for each call it comes from. */
 function holdsForAll({ when, calls }: RuleProposal): boolean {
   const compiled = conditions.compile(conditionText(when))
   if (!('test' in compiled)) return false
@@ -182,16 +182,16 @@ function holdsForAll({ when, calls }: RuleProposal): boolean {
     try {
       return compiled.test({ tool, principal, tenant, environment, workspace, args, destinations: to })
     } catch {
-      // Too many steps for these arguments: a looser condition takes fewer.
+      // Too many evaluation steps: a simpler condition needs fewer.
       return false
     }
   })
 }
 
-// As deep as a chain of lines may nest, so that there is room for what each of them nests.
+// Lines above this number would exceed the nesting limit together with their own nesting.
 const MAX_LINES = 24
 
-/** The whole condition, one part a line where they are not too many. */
+/** The whole condition, one part per line unless there are too many. */
 export function conditionText(when: readonly string[]): string {
   return when.length > MAX_LINES ? allOf(when) : when.join('\n&& ')
 }

@@ -1,4 +1,4 @@
-// Which observed calls are learned from, and which are not, and why.
+// Selects the observed calls to learn from, and explains why others are left out.
 
 import { NEVER_OBSERVED, type EffectClass, type Json } from '@tollgate/evidence'
 import type { Policy } from '@tollgate/kernel/policy'
@@ -7,14 +7,14 @@ import { stricter } from '../../tools/effect-words.ts'
 import { askRules, effectNow, type RuleAnswer } from './check.ts'
 import { add, keyOf, type ObservedCall } from './observed.ts'
 
-/** Calls that were not learned from, and why. */
+/** Calls that were left out, and why. */
 export interface LeftOut {
   readonly why: string
   readonly calls: number
   readonly sessions: number
 }
 
-/** Sorts out the calls that nothing is to be learned from. */
+/** Separates the calls to learn from and those to leave out. */
 export function leftOut(
   all: readonly ObservedCall[],
   policy: Policy | undefined,
@@ -27,8 +27,8 @@ export function leftOut(
   const left = new Map<string, ObservedCall[]>()
   for (const each of all) {
     const call = asOfNow(each)
-    const said = unclean.get(sessionOf(call))
-    const why = said === undefined ? againstCall(call, policy) : `their session is not clean: ${said}`
+    const flaw = unclean.get(sessionOf(call))
+    const why = flaw === undefined ? againstCall(call, policy) : `their session is not usable: ${flaw}`
     if (why === undefined) calls.push(call)
     else add(left, why, call)
   }
@@ -38,7 +38,7 @@ export function leftOut(
   }
 }
 
-/** Puts a call into the stricter of the classes that its tool had then and has now. */
+/** Gives a call the stricter of the former and the current effect class of its tool. */
 function classesNow(policy: Policy | undefined): (call: ObservedCall) => ObservedCall {
   const known = new Map<string, EffectClass>()
   return (call) => {
@@ -48,7 +48,7 @@ function classesNow(policy: Policy | undefined): (call: ObservedCall) => Observe
   }
 }
 
-/** What tells the session of a call from all others. */
+/** Identifies the session of a call. */
 export function sessionOf({ tenant = '', principal, session }: ObservedCall): string {
   return JSON.stringify([tenant, principal, session])
 }
@@ -59,26 +59,26 @@ function sessionsIn(calls: readonly ObservedCall[]): number {
 
 function againstCall(call: ObservedCall, policy: Policy | undefined): string | undefined {
   if (NEVER_OBSERVED.has(call.effect))
-    return `a tool of class ${call.effect} needs a rule that a person writes`
+    return `a tool of the effect class ${call.effect} needs a rule written by a person`
   if (!isReadable(call.args)) return 'the arguments cannot be read'
-  if (holdsSecret(call.args)) return 'the arguments hold what looks like a secret, which belongs in no policy'
-  const said = policy && askRules(policy, call)
-  return said && decidedBy(said)
+  if (holdsSecret(call.args)) return 'the arguments seem to contain a secret, which must not be in a policy'
+  const answer = policy && askRules(policy, call)
+  return answer && decidedBy(answer)
 }
 
 function decidedBy({ rule, action, failed }: RuleAnswer): string {
   if (failed) return `the condition of rule \`${rule}\` of the policy fails, which denies them`
-  if (action === 'allow') return `rule \`${rule}\` of the policy allows them already`
+  if (action === 'allow') return `rule \`${rule}\` of the policy already allows them`
   return action === 'deny'
-    ? `rule \`${rule}\` of the policy denies them; change that rule if they should pass`
-    : `rule \`${rule}\` of the policy asks a person about them already`
+    ? `rule \`${rule}\` of the policy denies them; change that rule if they should be allowed`
+    : `rule \`${rule}\` of the policy already escalates them`
 }
 
 function isReadable(args: Json): boolean {
   try {
     return keyOf(args) !== ''
   } catch {
-    // Nothing that a call could have had.
+    // Not valid arguments of a call.
     return false
   }
 }

@@ -1,5 +1,5 @@
-// Texts: written out while they are few, by directory where they are paths or URLs, else by their letters and their length; and
-// where something would run a text, a person is asked.
+// Generalises texts: a few are listed, paths and URLs allow their directory, others allow the same characters and length.
+// Texts that are executed need approval.
 
 import { wordsOf } from '../../tools/effect-words.ts'
 import { allOf, celList, celText } from './cel.ts'
@@ -16,10 +16,10 @@ import {
 } from './observed.ts'
 import { arePaths, shapeOfPaths } from './paths.ts'
 
-// What is written out takes room from the rest of the condition.
+// Listed values leave less space for the rest of the condition.
 const MAX_WRITTEN = 1200
 
-/** The shape of different texts. */
+/** The condition for different texts. */
 export function shapeOfTexts(texts: readonly string[], place: ValuePlace, manner: Manner): LearnedShape {
   if (manner.rough) return freely(texts, place, manner)
   const few = isEnumeration(texts, manner)
@@ -33,7 +33,7 @@ function isEnumeration(texts: readonly string[], { most }: Manner): boolean {
   return texts.length <= most && celList(texts).length <= MAX_WRITTEN
 }
 
-/** Letters that texts may be made of, the fewest first: what to call them, and the set as RE2 and JavaScript both have it. */
+/** Character sets of texts, smallest first: description, and the set in the syntax of both RE2 and JavaScript. */
 const ALPHABETS: readonly (readonly [about: string, set: string])[] = [
   ['digits', '[0-9]'],
   ['letters, digits, `_` and `-`', '[A-Za-z0-9_-]'],
@@ -44,7 +44,7 @@ const ALPHABETS: readonly (readonly [about: string, set: string])[] = [
   ['visible characters', '(?:[^\\p{C}\\p{Zl}\\p{Zp}]|[\\t\\n\\r])'],
 ]
 
-// What begins another meaning in paths, URLs, shells and templates; each is refused where it was never seen.
+// Sequences with a special meaning in paths, URLs, shells and templates. Each is refused unless it was observed.
 const TRICKS: readonly (readonly [seen: string, pattern: string])[] = [
   ['..', '\\.\\.'],
   ['\\', '\\\\'],
@@ -54,13 +54,13 @@ const TRICKS: readonly (readonly [seen: string, pattern: string])[] = [
   ['${', '\\$\\{'],
 ]
 
-/** Any text of these letters, not much longer than the longest. */
+/** Any text of these characters, not much longer than the longest one. */
 function freely(texts: readonly string[], place: ValuePlace, manner: Manner): LearnedShape {
   const { code, path } = place
   const [, longest] = extremes(texts.map(lengthOf))
   const limit = roundedUp(longest)
   const alphabet = ALPHABETS.find(([, set]) => texts.every((text) => madeOf(set).test(text)))
-  // Roughly there is little room, and a person looks at it anyway.
+  // A rough condition has little space, and it needs approval anyway.
   const tricks = manner.rough ? [] : TRICKS.filter(([mark]) => !texts.some((text) => text.includes(mark)))
   const terms = [
     `type(${code}) == string`,
@@ -75,7 +75,7 @@ function freely(texts: readonly string[], place: ValuePlace, manner: Manner): Le
     seen: `${seenOf(texts)}; the longest has ${count(longest, 'character')}`,
     wider: `every text of ${alphabet?.[0] ?? 'any characters'}, up to ${limit} characters${without(tricks, alphabet?.[1])}`,
   }
-  const astray = arePaths(texts, place) ? [`\`${path}\` is a path, and no directory has all of them`] : []
+  const astray = arePaths(texts, place) ? [`\`${path}\` is a path, and there is no common directory`] : []
   return { when: allOf(terms), notes: [note], asks: [...asksOf(place, manner, 'free text'), ...astray] }
 }
 
@@ -83,7 +83,7 @@ function madeOf(set: string): RegExp {
   return new RegExp(`^${set}*$`, 'u')
 }
 
-/** Of digits, letters and dashes alone nothing can be made. */
+/** Digits, letters and dashes cannot form special sequences. */
 function needsTricks(set: string | undefined): boolean {
   return set === undefined || !ALPHABETS.slice(0, 2).some(([, each]) => each === set)
 }
@@ -98,10 +98,10 @@ const CODE: readonly string[] = (
   'python bash argv pipeline template'
 ).split(' ')
 const ONE_WORD = new Set(CODE.flatMap((word) => [word, `${word}s`]))
-// Long enough to be meant where a name has no mark between its words: `rawquery`, `SQLStatement`.
+// Long enough to be unambiguous in names without separators: `rawquery`, `SQLStatement`.
 const ENDINGS = CODE.filter((word) => word.length >= 5)
 
-/** Whether a name says that something runs what it stands for. */
+/** Whether a name says that its value is executed. */
 export function namesCode(name: string): boolean {
   return wordsOf(name.slice(0, 1024)).some(
     (word) =>
@@ -111,14 +111,14 @@ export function namesCode(name: string): boolean {
   )
 }
 
-/** Whether something runs what is at a place. */
+/** Whether the value at a position is executed. */
 export function isRun({ runs }: ValuePlace, { effect }: Manner): boolean {
   return effect === 'execute' || runs === true
 }
 
-/** Why a person is asked about any text: something would run it. What is only written or sent is watched by the gates. */
+/** Why free text needs approval: it is executed. Gates check text that is only written or sent. */
 function asksOf(place: ValuePlace, manner: Manner, what: string): readonly string[] {
   const { path } = place
-  if (manner.effect === 'execute') return [`\`${path}\` is ${what}, and the tool runs things`]
-  return isRun(place, manner) ? [`\`${path}\` is ${what} that something runs`] : []
+  if (manner.effect === 'execute') return [`\`${path}\` is ${what}, and the tool executes it`]
+  return isRun(place, manner) ? [`\`${path}\` is ${what} that is executed`] : []
 }

@@ -1,4 +1,4 @@
-// From the values that were seen at a place to the condition that allows them, as tight as it can be told in a few words.
+// Derives the strictest short condition for the values observed at a position.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { excerpt } from '../../tools/hidden.ts'
@@ -15,11 +15,11 @@ import {
 } from './observed.ts'
 import { isRun, namesCode, shapeOfTexts } from './texts.ts'
 
-// Longer ones are no enumeration, and leave no room for the others.
+// Longer literals are not listed, because they leave no space for others.
 const MAX_LITERAL = 400
 const MAX_MEMBERS = 64
 
-/** The shape of the values that were seen at a place. There is at least one. */
+/** The condition for the values observed at a position. There is at least one. */
 export function shapeOf(values: readonly Json[], place: ValuePlace, manner: Manner): LearnedShape {
   const different = distinct(values)
   const [only] = different
@@ -53,7 +53,7 @@ function kindOf(value: Json): ValueKind {
 
 type ShapeOf = (values: readonly Json[], place: ValuePlace, manner: Manner) => LearnedShape
 
-// Sound: each is asked only about values of its own kind.
+// Sound: each function gets only values of its kind.
 const SHAPES: Readonly<Record<ValueKind, ShapeOf>> = {
   null_type: exactly,
   bool: exactly,
@@ -100,15 +100,15 @@ function shapeOfLists(values: readonly (readonly Json[])[], place: ValuePlace, m
   const note: ValueNote = {
     path,
     seen: `${count(values.length, 'list')} of ${long}`,
-    ...(most > 1 && { wider: `any ${long} of those below, in any order` }),
+    ...(most > 1 && { wider: `any ${long} of the values below, in any order` }),
   }
   // In another order, the same words are another command.
   const asks =
-    most > 1 && isRun(place, manner) ? [`\`${path}\` may have its items in any order, and is run`] : []
+    most > 1 && isRun(place, manner) ? [`\`${path}\` may have its items in any order, and is executed`] : []
   return { when: allOf(terms), notes: [note, ...inner.notes], asks: [...asks, ...inner.asks] }
 }
 
-/** The one list that was seen: each item at its place. */
+/** The only observed list: each item at its index. */
 function itemByItem(list: readonly Json[], place: ValuePlace, manner: Manner): LearnedShape {
   const { code, path, depth } = place
   const items = list.map((item, i) =>
@@ -151,7 +151,7 @@ function shapeOfObjects(values: readonly JsonObject[], place: ValuePlace, manner
   }
 }
 
-const MIXED = 'arguments may be combined as they never were, and the tool runs things'
+const MIXED = 'the rule allows new combinations of arguments, and the tool executes them'
 
 function below(path: string, name: string): string {
   const shown = excerpt(name, 40)
@@ -160,13 +160,12 @@ function below(path: string, name: string): string {
 
 const MAX_SETS = 8
 
-/** Which members there are: exactly the sets of names that were seen, or where these are too many, any of the names. */
+/** The condition for member names: exactly the observed sets of names or, if there are too many, any of the names. */
 function shapeOfNames(
   values: readonly JsonObject[],
   { code, path }: ValuePlace,
 ): { readonly terms: readonly string[]; readonly notes: readonly ValueNote[] } {
-  // In the order in which conditions see them.
-  // Sound: lists of names come back as they are.
+  // Sorted as conditions see them. Sound: lists of names come back unchanged.
   const sets = distinct(values.map((value) => Object.keys(value).sort())) as readonly (readonly string[])[]
   const [first = []] = sets
   const listed = `${code}.map(name, name)`
@@ -189,7 +188,7 @@ function shapeOfNames(
   }
 }
 
-/** Says so where members that were judged each by itself allow what was not seen together. */
+/** A note if separate conditions for members allow combinations that were not observed. */
 function combinations(
   values: readonly JsonObject[],
   names: readonly string[],
@@ -210,7 +209,7 @@ function combinations(
   ]
 }
 
-/** What nobody can tell in a few words: written out if it is little, else for a person to judge. */
+/** The condition for values that are too deep or have too many members: listed if short, otherwise by type with approval. */
 function tooDeep(values: readonly Json[], place: ValuePlace, manner: Manner): LearnedShape {
   const { code, path } = place
   if (!manner.rough && values.length <= manner.most && values.every(isShort)) return exactly(values, place)
@@ -218,6 +217,6 @@ function tooDeep(values: readonly Json[], place: ValuePlace, manner: Manner): Le
   return {
     when: anyOf(kinds.map((kind) => `type(${code}) == ${kind}`)),
     notes: [{ path, seen: count(values.length, 'value'), wider: `anything of type ${kinds.join(' or ')}` }],
-    asks: [`${path === '' ? 'what it is called with' : `\`${path}\``} is too large or too deep to be pinned`],
+    asks: [`${path === '' ? 'the argument value' : `\`${path}\``} is too large or too deep to be pinned`],
   }
 }
