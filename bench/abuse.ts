@@ -1,5 +1,5 @@
-// What an honest caller feels of an attack: its p99 in peace, and while one agent, or someone without a token, sends what the gateway
-// has to work for. The attacker has one core, and everything stays on this machine.
+// Measures the latency of an honest caller: its p99 without load, and while one agent, or a client without a token, attacks
+// the gateway. The attacker has one core. All processes run on this machine.
 
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -33,7 +33,7 @@ const ATTACKS: Readonly<Record<string, string>> = {
   denied: 'denied calls, 16 loops',
 }
 
-/** Rows of attacks. */
+/** The rows for attacks. */
 export async function* abuseRows(say: (line: string) => void): AsyncGenerator<Row> {
   const folder = mkdtempSync(join(process.env.TOLLGATE_BENCH_DIR ?? tmpdir(), 'tollgate-bench-'))
   const names = ['honest', ...Object.keys(ATTACKS)].join(',')
@@ -41,7 +41,7 @@ export async function* abuseRows(say: (line: string) => void): AsyncGenerator<Ro
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   try {
-    // Sound: that is what the child prints.
+    // Sound: the child prints this.
     const { url, tokens } = JSON.parse(await firstLine(gateway)) as Gateway
     const honest = callerOf(url, tokens.honest ?? '')
     await latencies(honest, ROUND_MS)
@@ -74,7 +74,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
   return line
 }
 
-/** The honest caller's p99 just before an attack, and during it. */
+/** The honest caller's p99 just before an attack and during it. */
 async function under(attack: string, about: string, { url, tokens }: Gateway, honest: Call): Promise<Row> {
   const quiet = quantile(await latencies(honest, ROUND_MS), 0.99)
   const { port } = new URL(url)
@@ -100,7 +100,7 @@ async function under(attack: string, about: string, { url, tokens }: Gateway, ho
   }
 }
 
-/** The last core, where the system can be told; the machine's own choice elsewhere. */
+/** The last core, if the system supports pinning. */
 function onOneCore(args: readonly string[]): ChildProcess {
   const options = { stdio: ['pipe', 'pipe', 'inherit'] as ('pipe' | 'inherit')[] }
   if (process.platform !== 'linux' || !hasTaskset()) return spawn(process.execPath, args, options)
@@ -118,7 +118,7 @@ function hasTaskset(): boolean {
 
 type Call = () => Promise<void>
 
-/** Milliseconds of calls one after the other, for a time; at least a few. */
+/** Latencies in milliseconds of consecutive calls during a time; at least a few. */
 async function latencies(call: Call, ms: number): Promise<Float64Array> {
   const taken: number[] = []
   const end = performance.now() + ms
@@ -130,7 +130,7 @@ async function latencies(call: Call, ms: number): Promise<Float64Array> {
   return Float64Array.from(taken)
 }
 
-/** A call that must be allowed, over a connection that is kept. */
+/** Sends a call that must be allowed over a keep-alive connection. */
 function callerOf(url: string, token: string): Call {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const body = JSON.stringify({ tool: 't1/read', arguments: { path: '/home/a' }, session_id: 's1' })
@@ -154,7 +154,7 @@ function callerOf(url: string, token: string): Call {
     })
 }
 
-/** What the verifier needs for a pack whose manifest is nothing but brackets. */
+/** Measures the verifier on a pack whose manifest consists only of brackets. */
 async function verifying(folder: string): Promise<Row> {
   const pack = join(folder, 'brackets.pack')
   const manifest = Buffer.from(`[${'[],'.repeat(BRACKETS)}[]]`)
@@ -168,9 +168,9 @@ async function verifying(folder: string): Promise<Row> {
   }
   writeFileSync(pack, Buffer.concat([...pieces, ARCHIVE_END]))
   const text = execFileSync(process.execPath, [VERIFIER, pack], { encoding: 'utf8' })
-  // Sound: that is what the child prints.
+  // Sound: the child prints this.
   const { exit, megabytes } = JSON.parse(text) as { exit: number; megabytes: number }
-  if (exit !== 2) throw new Error(`the verifier ends with ${exit}`)
+  if (exit !== 2) throw new Error(`the verifier exited with ${exit}`)
   return {
     area: 'abuse',
     name: 'peak memory of the verifier, 60 MiB of `[],` as the manifest',

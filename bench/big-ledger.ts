@@ -1,4 +1,4 @@
-// A ledger of any length, kept in a file: decisions and their effects, as a busy gateway writes them.
+// Writes a ledger of any length to a file: decisions and effects like those of a busy gateway.
 
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import {
@@ -31,7 +31,7 @@ const START = Date.UTC(2026, 0, 5)
 const hash = (text: string): string => sha256Hex(text)
 const POLICY_HASH = hash(POLICY)
 
-/** Where a receipt goes: its index and time, its place in the chain, and who signs it. */
+/** The position of a receipt: its index, time, chain position and signer. */
 interface At {
   readonly index: number
   readonly head: ChainHead | undefined
@@ -40,7 +40,7 @@ interface At {
 
 const timeOf = (index: number): string => new Date(START + index * 10).toISOString()
 
-/** A decision as a gateway makes it, some of its hashes new each time: one literal, which is quicker to check than parts. */
+/** A typical decision with some new hashes each time. One literal, because that is faster to check than parts. */
 export function decisionAt({ index, head, key }: At): Receipt {
   const { seq, lamport_clock, prev_receipt_hash } = nextPlace(head, [])
   return {
@@ -103,7 +103,7 @@ export function effectAt({ index, head, key }: At): Receipt {
   }
 }
 
-/** The three entries that every ledger here begins with. */
+/** The first three entries of every ledger here. */
 function beginningAt({ index, head, key }: At, keys: Keys): Receipt {
   const common = {
     v: 1,

@@ -1,4 +1,4 @@
-// How long people wait for a command: from its start to its end, beside the start of Node itself.
+// Measures how long commands take from start to end, compared with the start of Node.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -21,7 +21,7 @@ interface Timed {
   readonly target: number
 }
 
-/** Commands of the workbench: medians over runs that alternate with bare starts of Node. */
+/** Workbench commands: medians over runs that alternate with bare starts of Node. */
 export async function* cliRows(say: (line: string) => void): AsyncGenerator<Row> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-bench-cli-'))
   const data = join(folder, 'data')
@@ -106,7 +106,7 @@ async function serve(data: string, home: string): Promise<{ child: ChildProcess;
       const found = /"url":"(http:[^"]+)"/.exec(said)?.[1]
       if (found !== undefined) resolve(found)
     })
-    child.on('exit', () => reject(new Error(`the gateway has ended: ${said}`)))
+    child.on('exit', () => reject(new Error(`the gateway exited: ${said}`)))
   })
   return { child, url }
 }

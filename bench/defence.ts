@@ -1,5 +1,5 @@
-// `npm run bench:defence -- FILE…`: every number of docs/defence.md again. The files are recorded runs; without any, only what needs
-// none is measured. With `--tiny`, on a few runs and sessions, to see that it works.
+// `npm run bench:defence -- FILE…`: measures every number of docs/defence.md again. The files are recorded runs; without
+// files, only the rest is measured. `--tiny` uses a few runs and sessions, to check that it works.
 
 import { spawnSync } from 'node:child_process'
 import { INVENTED } from './replay/suites.ts'
@@ -35,7 +35,7 @@ const STEPS: readonly (readonly [string, readonly string[]])[] = [
 
 if (files.length === 0) {
   process.stderr.write(
-    'recorded runs: NOT MEASURED, no files were named; name them: npm run bench:defence -- FILE…\n',
+    'recorded runs: NOT MEASURED, no files were given; run npm run bench:defence -- FILE…\n',
   )
 }
 for (const [name, args] of STEPS) {

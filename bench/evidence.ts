@@ -1,4 +1,4 @@
-// Sealing and verifying, each beside the bare signatures it cannot do without.
+// Measures sealing and verifying, compared with the bare signatures.
 
 import { execFileSync } from 'node:child_process'
 import { createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from 'node:crypto'
@@ -47,7 +47,7 @@ async function* sealing(): AsyncGenerator<Row> {
   for (const [name, make] of [['decision', decisionAt] as const, ['effect', effectAt] as const]) {
     const ready = Array.from({ length: 1000 }, (_, index) => make({ index, head, key: key.publicKey.id }))
     const first = ready[0] ?? make({ index: 0, head, key: key.publicKey.id })
-    // The bare signature is over as many bytes as the sealed one.
+    // The bare signature covers as many bytes as the sealed one.
     const message = Buffer.alloc((await sealReceipt(first, key)).payload.length + 60, 7)
     const { work, floor, ratio } = await beside(
       (i) => sealReceipt(ready[i % 1000] ?? first, key),
@@ -77,7 +77,7 @@ async function* verifying(folder: string, say: (line: string) => void): AsyncGen
   yield memory(large, join(folder, 'trust.json'))
 }
 
-/** All checks but the signatures, against nothing but the signatures. */
+/** All checks except signatures, compared with the signatures alone. */
 async function* structure(path: string, trust: Trust): AsyncGenerator<Row> {
   const bytes = await readFile(path)
   const believer: SignatureChecker = { parallel: 1, check: (jobs) => Promise.resolve(jobs.map(() => true)) }
@@ -107,7 +107,7 @@ interface BareJob {
   readonly signature: Uint8Array
 }
 
-/** The signatures of a pack as `node:crypto` takes them; a tenth of them is enough to know their pace. */
+/** The signatures of a pack for `node:crypto`. A tenth is enough to measure the rate. */
 async function bareJobs(pack: Uint8Array): Promise<BareJob[]> {
   const jobs: BareJob[] = []
   const key = createPublicKey(generateKeyPairSync('ed25519').privateKey)
@@ -140,7 +140,7 @@ async function* threads(path: string, trust: Trust): AsyncGenerator<Row> {
 
 const CHILD = fileURLToPath(new URL('./verify-child.mjs', import.meta.url))
 
-/** In a process of its own, so that its memory is its own. */
+/** Runs in a separate process, to measure its memory. */
 function memory(pack: string, trust: string): Row {
   const text = execFileSync(process.execPath, [CHILD, pack, trust], { encoding: 'utf8' })
   const out = JSON.parse(text) as { level: string; receipts: number; peak: number }

@@ -1,10 +1,10 @@
-// What nothing durable and signed can do without: one signature, and one commit of one row to a disk.
+// The minimum cost of a durable signed write: one signature, and one commit of one row.
 
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 
-/** Microseconds for one signature, and for one durable commit of one row. */
+/** Microseconds for one signature and for one durable commit of one row. */
 export function bareFloor(folder: string): {
   signature(ms: number): number
   commit(ms: number): number
@@ -20,7 +20,7 @@ export function bareFloor(folder: string): {
   return {
     signature: (ms) => each(ms, () => sign(null, message, key)),
     commit: (ms) => each(ms, () => insert.run(message)),
-    // Kept as long as its statement is used: the driver closes a connection that nobody holds.
+    // Kept as long as its statement is used: the driver closes unreferenced connections.
     close: () => db.close(),
   }
 }

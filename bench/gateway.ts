@@ -1,5 +1,5 @@
-// The gateway: what a governed call costs when it is durable, beside the signatures and syncs it cannot do without; what the API
-// costs beside a server that answers with a constant; and whether any of it grows with the ledger.
+// Measures the gateway: a durable governed call compared with its signatures and syncs; the API compared with a server that
+// answers a constant; and whether either grows with the ledger.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -33,7 +33,7 @@ export async function* gatewayRows(say: (line: string) => void): AsyncGenerator<
   }
 }
 
-/** Durable governed calls a second at 1, 16 and 128 in flight; in alternation with the bare signatures and commits. */
+/** Durable governed calls per second with 1, 16 and 128 in flight, alternating with bare signatures and commits. */
 async function* governed(data: string, folder: string): AsyncGenerator<Row> {
   const child = start('calls', data, String(WARM_MS))
   const floor = bareFloor(folder)
@@ -51,7 +51,7 @@ async function* governed(data: string, folder: string): AsyncGenerator<Row> {
   }
   await child.end()
   floor.close()
-  // One in flight waits for two signatures and two commits; nothing can be shared.
+  // A single call waits for two signatures and two commits. Nothing is shared.
   const alone = rounds.map(({ perSignature, perCommit, rates }) => ({
     value: 1e6 / (rates['1'] ?? NaN),
     floor: 2 * perSignature + 2 * perCommit,
@@ -83,14 +83,14 @@ async function* governed(data: string, folder: string): AsyncGenerator<Row> {
   }
 }
 
-/** `POST /v1/evaluate` at 64 connections, in alternation with the same HTTP server answering a constant. */
+/** `POST /v1/evaluate` with 64 connections, alternating with the same HTTP server answering a constant. */
 async function evaluating(data: string): Promise<Row> {
   const [api, constant] = [start('serve', data), start('constant', data)]
   const [apiAt, constantAt] = [await api.next(), await constant.next()]
   const pairs: { api: number; constant: number }[] = []
   for (let i = 0; i <= ROUNDS; i++) {
     const pair = { constant: await load(constantAt, ROUND_MS), api: await load(apiAt, ROUND_MS) }
-    // The first one only warms up.
+    // The first round only warms up.
     if (i > 0) pairs.push(pair)
   }
   await Promise.all([api.end(), constant.end()])
@@ -107,7 +107,7 @@ async function evaluating(data: string): Promise<Row> {
   }
 }
 
-/** Requests a second on 64 connections, each with one request at a time. */
+/** Requests per second on 64 connections, one request at a time on each. */
 async function load({ url = '', token = '' }: Said, milliseconds: number): Promise<number> {
   const { host, port } = new URL(url)
   const body = JSON.stringify({
@@ -139,7 +139,7 @@ async function lane(port: number, request: Buffer, end: number): Promise<number>
       const [, length = ''] = /content-length: (\d+)/i.exec(got.slice(0, at)) ?? []
       if (at < 0 || got.length < at + 4 + Number(length)) return
       if (!got.startsWith('HTTP/1.1 200') || !got.includes('"ALLOW"')) {
-        reject(new Error(`not what was asked for: ${got.slice(0, 300)}`))
+        reject(new Error(`unexpected answer: ${got.slice(0, 300)}`))
         return
       }
       got = ''
@@ -154,7 +154,7 @@ async function lane(port: number, request: Buffer, end: number): Promise<number>
   })
 }
 
-/** What a large ledger costs: memory, start, and each call, beside the same at a thousand receipts. */
+/** The cost of a large ledger: memory, start time and calls, compared with a thousand receipts. */
 async function* growing(data: string, say: (line: string) => void): AsyncGenerator<Row> {
   const child = start('fill', data, String(RECEIPTS))
   const speeds: { size: number; micros: number }[] = []
@@ -174,7 +174,7 @@ async function* growing(data: string, say: (line: string) => void): AsyncGenerat
   yield await flatness(data, speeds)
 }
 
-/** The large ledger against a small one, in alternation: the same calls at the same moment. */
+/** The large ledger compared with a small one, alternating. */
 async function flatness(large: string, speeds: readonly { size: number; micros: number }[]): Promise<Row> {
   const small = `${large}-small`
   const children = [start('calls', small, String(WARM_MS)), start('calls', large, String(WARM_MS))] as const
@@ -207,7 +207,6 @@ function alone(name: string, value: number, unit: string, most: number): Row {
   return { area: 'gateway', name, value, unit, floor: null, ratio: null, target, pass: value < most }
 }
 
-/** What a child can say. */
 interface Said {
   readonly url?: string
   readonly token?: string
@@ -235,8 +234,8 @@ function start(name: string, data: string, ...more: readonly string[]): Child {
     tell: (line) => void child.stdin?.write(`${line}\n`),
     async next() {
       const line: IteratorResult<string, unknown> = await lines.next()
-      if (line.done === true) throw new Error(`the child \`${name}\` has ended`)
-      // Sound: the child is ours, and says one line of JSON at a time.
+      if (line.done === true) throw new Error(`the child \`${name}\` exited`)
+      // Sound: the child prints one line of JSON at a time.
       return JSON.parse(line.value) as Said
     },
     async end() {

@@ -1,4 +1,4 @@
-// The road, beside the one signature it cannot do without; and what remembering sessions costs.
+// Measures the decision pipeline compared with one signature, and the cost of session state.
 
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { setFlagsFromString } from 'node:v8'
@@ -30,7 +30,7 @@ const START = Date.UTC(2026, 0, 5)
 const SESSIONS = Number(process.env.TOLLGATE_BENCH_SESSIONS ?? sized(1_000_000, 50))
 
 export async function* kernelRows(say: (line: string) => void): AsyncGenerator<Row> {
-  // First, while nothing else is left to be collected.
+  // First, while there is no other garbage to collect.
   say(`kernel: ${SESSIONS.toLocaleString('en-US')} sessions, one call each …`)
   yield* forgetting()
   for (const atOnce of [1, 64]) {
@@ -42,7 +42,7 @@ export async function* kernelRows(say: (line: string) => void): AsyncGenerator<R
   yield* remembering()
 }
 
-/** What is authorized, and what it may take. */
+/** A call and its target. */
 export interface Authorizing {
   readonly area: string
   readonly name: string
@@ -53,8 +53,8 @@ export interface Authorizing {
 }
 
 /**
- * A full `authorize`: capture, ladder, policy, chain, signature, tree, store in memory. One at a time is what a single
- * caller waits for; at 64 at once they are decided one after the other and written together, as in a busy gateway.
+ * A full `authorize`: capture, ladder, policy, chain, signature, tree and an in-memory store. One at a time measures the
+ * latency of a single caller; 64 at once are written together, as in a busy gateway.
  */
 export async function authorizing({ area, name, policy, call, target, atOnce }: Authorizing): Promise<Row> {
   const kernel = await kernelWith(policy)
@@ -76,7 +76,7 @@ export async function authorizing({ area, name, policy, call, target, atOnce }: 
       rounds: sized(101, 1),
       calls: sized(128, 64) / atOnce,
       warm: sized(100, 1),
-      // Calls end: what stays open would be measured as memory, not as time.
+      // Calls are closed: open ones would be measured as memory, not as time.
       between: async () => {
         for (const permit of permits) {
           if (!permit) throw new Error('a call of the benchmark was not allowed')
@@ -98,7 +98,7 @@ export async function authorizing({ area, name, policy, call, target, atOnce }: 
   }
 }
 
-/** What session risk adds to a call: words, facts, both memories and the score. Destinations are another rung's. */
+/** The cost of session risk per call: words, facts, both histories and the score. Destinations belong to another step. */
 async function* remembering(): AsyncGenerator<Row> {
   const kernel = await kernelWith(rulesOf(50))
   const { freezes, catalogue } = kernel
@@ -126,7 +126,7 @@ async function* remembering(): AsyncGenerator<Row> {
   }
 }
 
-/** What a call knows besides its own session. */
+/** The snapshot of a call without its session. */
 const ALONE = {
   tenant: undefined,
   lineage: undefined,
@@ -140,14 +140,14 @@ const ALONE = {
   observing: false,
 } as const
 
-/** Many sessions, one call each: what a live one takes in memory, and whether idle ones stay. */
+/** Many sessions with one call each: the memory of a live session, and whether idle ones are released. */
 async function* forgetting(): AsyncGenerator<Row> {
   const live = sized(20_000, 50)
   const kernel = await kernelWith(DENY_ALL, { maxRemembered: live + 10 }, forgetful)
   const before = heapAfterCollecting()
   for (let i = 0; i < live; i++) await authorize(kernel, { ...SHORT, session_id: `session-${i}` })
   const taken = heapAfterCollecting() - before
-  // Asked afterwards, so that the kernel is still alive while its memory is counted.
+  // Asked afterwards, so that the kernel is still alive while its memory is measured.
   const each = taken / kernel.ledger.remembered
   yield alone('memory of a live session', each, 'bytes', '≤ 2,000 bytes', each <= 2000)
 
@@ -165,14 +165,14 @@ function alone(name: string, value: number, unit: string, target: string, pass: 
 
 function heapAfterCollecting(): number {
   setFlagsFromString('--expose-gc')
-  // Sound: the flag has just brought it into being.
+  // Sound: the flag provides it.
   const collect = runInNewContext('gc') as () => void
-  // What hangs on weak references goes in a later round.
+  // Weakly referenced objects are collected in a later round.
   for (let i = 0; i < 4; i++) collect()
   return process.memoryUsage().heapUsed
 }
 
-/** A store that takes everything and keeps nothing but how it began: what is left in memory is the kernel's. */
+/** A store that keeps only the founding batch, so that the measured memory is that of the kernel. */
 function forgetful(inner: Store): Store {
   return {
     ...inner,
@@ -181,7 +181,7 @@ function forgetful(inner: Store): Store {
   }
 }
 
-/** A kernel with the real policy, ladder, signature and tree, on a store in memory. */
+/** A kernel with the real policy, ladder, signature and tree, on an in-memory store. */
 async function kernelWith(
   text: string,
   options: Partial<KernelOptions> = {},
@@ -219,7 +219,7 @@ function keyOf(byte: number): Promise<SigningKey> {
   return importSigningKey(new Uint8Array(32).fill(byte))
 }
 
-/** A policy of so many rules, of which every tenth is for the tool that is called and looks at its arguments. */
+/** A policy with this many rules. Every tenth matches the called tool and checks its arguments. */
 export function rulesOf(rules: number): string {
   const lines = Array.from({ length: rules - 1 }, (_, i) =>
     i % 10 === 0

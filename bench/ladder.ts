@@ -1,5 +1,5 @@
-// The ladder with every rung at work, beside the one signature that a decision cannot do without; and the threat scanner beside
-// one hash of the same text.
+// Measures the ladder with every step active, compared with one signature, and the threat scanner compared with one hash of
+// the same text.
 
 import { createHash } from 'node:crypto'
 import type { ToolCall } from '@tollgate/kernel'
@@ -42,7 +42,7 @@ const GATES = `
       - { id: cards, labels: [card], effects: [send, write], then: ask }
 `
 
-/** A policy with every rung at work. */
+/** A policy that activates every step. */
 export const POLICY: string = `${rulesOf(50).trimEnd()}${GATES}${EVERY_STEP}`
 
 /** The same call, and one with an address and a link in its text. */
@@ -74,7 +74,7 @@ const TEXTS: readonly (readonly [string, string])[] = [
   ['prose with accents', PROSE.replaceAll('e', 'é').repeat(40).slice(0, 10_240)],
 ]
 
-/** A scan of 10 KB beside SHA-256 over the same text in normal forms, the text made anew each time. */
+/** A scan of 10 KB compared with SHA-256 over the same text in normal forms. The text is new each time. */
 async function scanning(name: string, text: string): Promise<Row> {
   let i = 0
   const { work, floor, ratio } = await beside(

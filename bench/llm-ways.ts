@@ -1,45 +1,43 @@
-// The ways to a model that the LLM benchmark compares, and what is asked of it. The client is as small as can be: what is measured is
-// what lies behind it.
+// The paths to a model that the LLM benchmark compares, and the requests. The client is minimal, so that mainly the server
+// side is measured.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-/** What the model server is spoken to in. */
+/** The protocol of the model server. */
 export type Dialect = 'chat' | 'responses' | 'messages'
 
-/** A way to the model server. */
+/** A path to the model server. */
 export interface Way {
-  /** Asks a model, and reads its reply to the end. `onEvents` is told how many events have come, as they come. */
+  /** Asks a model and reads its whole reply. Calls `onEvents` with the number of events so far. */
   ask(asking: Asking, onEvents?: (count: number) => void): Promise<Told>
   close(): Promise<void>
 }
 
-/** What is asked. */
 export interface Asking {
   readonly dialect: Dialect
-  /** It says what the reply is; see llm-upstream.mjs. */
+  /** Selects the reply, see llm-upstream.mjs. */
   readonly model: string
-  /** The id of a call of the turn before, whose result comes with this one. Only in chat. */
+  /** The id of a call of the previous turn, whose result is in this request. Only for chat. */
   readonly resultOf?: string
-  /** A session of its own, of one of the agents by turns; the first agent's standing one if there is no number. */
+  /** A number opens a new session, alternating between agents. Without one, the default session of the first agent. */
   readonly session?: number
 }
 
-/** What came of it. */
 export interface Told {
   /** Milliseconds until the first word; NaN if there was none. */
   readonly first: number
-  /** Milliseconds until its end. */
+  /** Milliseconds until the end. */
   readonly total: number
-  /** Without comments. */
+  /** Events without comments. */
   readonly events: number
-  /** How it begins. */
+  /** The beginning of the reply. */
   readonly text: string
 }
 
-// The part of undici that is used here, of its version that the gateway has.
+// The used part of undici, in the version of the gateway.
 interface Handler {
   onRequestStart(): void
   onResponseStart(controller: unknown, status: number): void
@@ -53,7 +51,7 @@ interface Undici {
     options: { connections: number; pipelining: number },
   ) => { dispatch(options: object, handler: Handler): boolean; destroy(): Promise<void> }
 }
-// Sound: that is what undici has.
+// Sound: undici has these members.
 const { Pool } = createRequire(new URL('../packages/gateway/package.json', import.meta.url))(
   'undici',
 ) as Undici
@@ -66,7 +64,7 @@ const PATHS: Readonly<Record<Dialect, readonly [provider: string, path: string]>
 const FIRST_WORD = 'First'
 const KEPT = 8192
 
-/** The way to a server; to a gateway if there are tokens of its agents. */
+/** The path to a server; to a gateway if tokens of its agents are given. */
 export function wayTo({ url, tokens }: Pick<Child, 'url' | 'tokens'>): Way {
   const pool = new Pool(url, { connections: 128, pipelining: 1 })
   const agents = (tokens ?? ['sk-bench']).map((token) => ({
@@ -102,7 +100,7 @@ export function wayTo({ url, tokens }: Pick<Child, 'url' | 'tokens'>): Way {
             onResponseEnd() {
               const total = performance.now() - began
               if (status === 200) resolve({ first, total, events, text })
-              else reject(new Error(`the answer is ${status}: ${text.slice(0, 400)}`))
+              else reject(new Error(`unexpected status ${status}: ${text.slice(0, 400)}`))
             },
             onResponseError: (_, fault) => reject(fault),
           },
@@ -115,7 +113,7 @@ export function wayTo({ url, tokens }: Pick<Child, 'url' | 'tokens'>): Way {
 const LF = 0x0a
 const COLON = 0x3a
 
-/** Counts the events that end in each chunk. A comment is none. */
+/** Counts the events that end in each chunk, without comments. */
 function createCounter(): (chunk: Buffer) => number {
   let begins = true
   let isComment = false
@@ -155,7 +153,7 @@ const RESULT =
 
 let asked = 0
 
-/** The body of a request. No two are the same, as those of an agent never are. */
+/** The body of a request. No two are equal, as with a real agent. */
 function bodyOf({ dialect, model, resultOf }: Asking): string {
   const question = {
     role: 'user',
@@ -209,27 +207,26 @@ function turnOf(id: string | undefined): readonly object[] {
   ]
 }
 
-/** A process of the benchmark; see llm-ipc.mjs. */
+/** A process of the benchmark, see llm-ipc.mjs. */
 export interface Child {
   readonly url: string
-  /** Of the agents that a gateway knows. */
+  /** Tokens of the agents that a gateway knows. */
   readonly tokens?: readonly string[]
-  /** Microseconds of processor time that it has taken. */
+  /** Processor time in microseconds. */
   cpu(): Promise<number>
-  /** Bytes that it holds. */
+  /** Memory in bytes. */
   memory(): Promise<Memory>
-  /** Watches where its time goes; the returned function writes that to a file. */
+  /** Starts a CPU profile. The returned function writes it to a file. */
   profile(): Promise<(path: string) => Promise<void>>
   end(): Promise<void>
 }
 
-/** Bytes of a process: all, and what its objects and buffers take. */
+/** The memory of a process in bytes: total, and of objects and buffers. */
 export interface Memory {
   readonly rss: number
   readonly held: number
 }
 
-/** Starts one. */
 export async function startChild(file: string, ...args: readonly string[]): Promise<Child> {
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, {
     execArgv: ['--expose-gc'],
@@ -238,7 +235,7 @@ export async function startChild(file: string, ...args: readonly string[]): Prom
   })
   const ended = once(child, 'exit')
   const next = async (): Promise<unknown> => {
-    const gone = ended.then(() => Promise.reject(new Error(`the child \`${file}\` has ended`)))
+    const gone = ended.then(() => Promise.reject(new Error(`the child \`${file}\` exited`)))
     const [said] = (await Promise.race([once(child, 'message'), gone])) as [unknown]
     return said
   }
@@ -265,7 +262,7 @@ export async function startChild(file: string, ...args: readonly string[]): Prom
   }
 }
 
-/** What is measured is on this machine. */
+/** Everything runs on this machine, so proxies are removed. */
 function withoutProxies(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^https?_proxy$/i.test(name)))
 }

@@ -1,9 +1,9 @@
-// The LLM door: what it adds to the first word of a reply and to a call in it, how much of a bare proxy's throughput is left, and
-// whether an open stream takes more memory the longer it is open. Always beside a bare proxy to the same server.
+// Measures the LLM door compared with a bare proxy to the same server: the delay of the first word and of calls, the
+// throughput, and whether memory grows while a stream is open.
 //
-//   TOLLGATE_BENCH_STREAM_SECONDS=120  how long the open streams last
-//   TOLLGATE_BENCH_PART=words|calls|streams|memory  one part of it
-//   TOLLGATE_BENCH_PROFILE=FOLDER      where the time of the proxy and of the gateway goes while streams pass, as CPU profiles
+//   TOLLGATE_BENCH_STREAM_SECONDS=120  how long the streams stay open
+//   TOLLGATE_BENCH_PART=words|calls|streams|memory  one part only
+//   TOLLGATE_BENCH_PROFILE=FOLDER      writes CPU profiles of the proxy and the gateway during streams
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ import { median, quantile, sized, type Row } from './measure.ts'
 
 const SECONDS = Number(process.env.TOLLGATE_BENCH_STREAM_SECONDS ?? sized(120, 1))
 const { TOLLGATE_BENCH_PROFILE: PROFILES, TOLLGATE_BENCH_PART: PART } = process.env
-// The engine takes some thousand requests to get used to the longest of the roads.
+// The engine needs some thousand requests to optimise the longest path.
 const WARM = sized(2000, 2)
 const EXCHANGES = sized(2000, 2)
 const ROUNDS = sized(7, 1)
@@ -37,13 +37,13 @@ interface Children {
   readonly upstream: Child
   readonly proxy: Child
   readonly gateway: Child
-  /** The same with gates that look at what is said. */
+  /** The same with gates that inspect texts. */
   readonly gated: Child
 }
 
 type Ways = Readonly<Record<keyof Children, Way>>
 
-/** Rows of the LLM door. */
+/** The rows of the LLM door. */
 export async function* llmRows(say: (line: string) => void): AsyncGenerator<Row> {
   const folder = mkdtempSync(join(process.env.TOLLGATE_BENCH_DIR ?? tmpdir(), 'tollgate-bench-'))
   const started: Child[] = []
@@ -110,33 +110,33 @@ const PARTS: Readonly<Record<string, (setting: Setting) => AsyncGenerator<Row>>>
   memory: ({ children, ways }) => lasting(children, ways),
 }
 
-/** One exchange at a time, each way in its turn, so that whatever else the machine does is in all of them. Milliseconds of each. */
+/** One exchange at a time, alternating between paths, so that other load affects all of them. Returns milliseconds. */
 async function inTurns<Name extends string>(
   ways: Readonly<Record<Name, Way>>,
   times: number,
   take: (way: Way, name: Name) => Promise<number>,
 ): Promise<Record<Name, Float64Array>> {
-  // Sound: those are its names.
+  // Sound: these are its keys.
   const names = Object.keys(ways) as Name[]
   const taken = new Map<Name, number[]>(names.map((name) => [name, []]))
   for (let turn = 0; turn < times; turn++) {
-    // Who comes after whom changes from turn to turn.
+    // The order changes from round to round.
     const from = turn % names.length
     for (const name of [...names.slice(from), ...names.slice(0, from)]) {
       taken.get(name)?.push(await take(ways[name], name))
     }
   }
   const all = [...taken].map(([name, each]) => [name, Float64Array.from(each)])
-  // Sound: each has a name and what it took.
+  // Sound: each entry has a name and a duration.
   return Object.fromEntries(all) as Record<Name, Float64Array>
 }
 
-/** Microseconds between two ways, at a share of their exchanges. */
+/** The difference of two paths in microseconds, at a quantile. */
 function between(longer: Float64Array, shorter: Float64Array, share: number): number {
   return 1000 * (quantile(longer, share) - quantile(shorter, share))
 }
 
-/** What the gateway adds to the first word beyond the proxy, beside what the proxy adds to none at all. */
+/** The delay of the first word that the gateway adds to the proxy, compared with what the proxy adds to a direct connection. */
 async function* firstWords({ upstream, proxy, gateway }: Ways, dialect: Dialect): AsyncGenerator<Row> {
   const take = async (way: Way): Promise<number> =>
     heard(await way.ask({ dialect, model: 'text-8' }), 8).first
@@ -166,7 +166,7 @@ const SHARES = [
 
 type Judged = 'proxy' | 'gateway' | 'gated'
 
-/** What a call in a reply costs, and its result in the next request, beside one bare durable append. */
+/** The cost of a call in a reply and of its result in the next request, compared with one bare durable append. */
 async function* calls({ proxy, gateway, gated }: Ways, folder: string): AsyncGenerator<Row> {
   const floor = bareFloor(folder)
   for (const [what, take] of [
@@ -206,7 +206,7 @@ async function* calls({ proxy, gateway, gated }: Ways, folder: string): AsyncGen
 
 let sessions = 0
 
-/** Each in a session of its own: one that is denied too much is soon denied everything. */
+/** Each in a new session: many denials in one session would deny everything. */
 function calling(model: string): Asking {
   return { dialect: 'chat', model, session: ++sessions }
 }
@@ -217,14 +217,14 @@ async function allowed(way: Way): Promise<number> {
   return total
 }
 
-/** What is measured must be calls that went through, */
+/** The measured calls must be forwarded, … */
 function callIn(text: string): string {
   const [id] = /call_\d+/.exec(text) ?? []
   if (id === undefined) throw new Error(`no call in the reply: ${text.slice(0, 800)}`)
   return id
 }
 
-/** … and calls that did not. */
+/** … or denied. */
 async function denied(way: Way, name: Judged): Promise<number> {
   const { total, text } = await way.ask(calling('send_mail'))
   if (/call_\d+/.test(text) !== (name === 'proxy')) throw new Error(`not denied: ${text.slice(0, 800)}`)
@@ -237,7 +237,7 @@ async function afterResult(way: Way): Promise<number> {
   return heard(await way.ask({ ...turn, model: 'text-8', resultOf: callIn(text) }), 8).first
 }
 
-/** What is measured must be whole replies. */
+/** The measured replies must be complete. */
 function heard<T extends { readonly first: number; readonly events: number; readonly text: string }>(
   told: T,
   words: number,
@@ -247,7 +247,7 @@ function heard<T extends { readonly first: number; readonly events: number; read
   return told
 }
 
-/** Many streams at once: how many events come through in a second, and what they take of the processor. */
+/** Many streams at once: events per second, and processor time. */
 async function* streaming(
   children: Children,
   ways: Ways,
@@ -307,7 +307,7 @@ async function* streaming(
   }
 }
 
-/** Streams at the pace of a fast model, where no two events come in one piece: what is left of the bare proxy's processor. */
+/** Streams at the pace of a fast model, one event per chunk: processor time compared with the bare proxy. */
 async function* pacing(children: Children, ways: Ways): AsyncGenerator<Row> {
   const micros: { proxy: number; gateway: number }[] = []
   const round = async (name: 'proxy' | 'gateway'): Promise<number> => {
@@ -331,7 +331,7 @@ async function* pacing(children: Children, ways: Ways): AsyncGenerator<Row> {
   }
 }
 
-/** Streams without a pause, many at a time: events in a second, and all that came until the last stream had ended. */
+/** Streams without pauses, many at a time: events per second, and all events until the last stream ended. */
 async function load(way: Way, asking: Asking, ms: number): Promise<{ perSecond: number; events: number }> {
   const began = performance.now()
   let events = 0
@@ -347,7 +347,7 @@ async function load(way: Way, asking: Asking, ms: number): Promise<{ perSecond: 
   return { perSecond: (1000 * inTime) / ms, events }
 }
 
-/** Where the time goes, if somebody wants to know; to be called when it is over. */
+/** Starts CPU profiles if requested. Call the returned function at the end. */
 async function profiling({ proxy, gateway }: Children, name: string): Promise<() => Promise<void>> {
   if (PROFILES === undefined) return () => Promise.resolve()
   mkdirSync(PROFILES, { recursive: true })
@@ -358,12 +358,12 @@ async function profiling({ proxy, gateway }: Children, name: string): Promise<()
   }
 }
 
-/** Streams that stay open, through the proxy and the gateway at once: what each takes, and how that grows. */
+/** Streams that stay open through proxy and gateway at once: the memory of each, and its growth. */
 async function* lasting(children: Children, ways: Ways): AsyncGenerator<Row> {
   const { proxy, gateway } = children
   const asking = { dialect: 'chat', model: `slow-${20 * SECONDS}` } as const
   const early = Math.min(20, SECONDS / 4)
-  // What a process takes for itself in its first minutes is not the streams'.
+  // A process grows in its first minutes independently of streams.
   for (const way of [ways.proxy, ways.gateway])
     await load(way, { dialect: 'chat', model: `text-${WORDS}` }, WARM_MS)
   const before = { proxy: await settled(proxy), gateway: await settled(gateway) }
@@ -374,7 +374,7 @@ async function* lasting(children: Children, ways: Ways): AsyncGenerator<Row> {
     Array.from({ length: STREAMS }, async () => heard(await way.ask(asking), 20 * SECONDS)),
   )
   const ended = Promise.all(open)
-  // A stream that breaks off is told of at once.
+  // A stream that breaks off is reported at once.
   await Promise.race([until(early), ended])
   const first = { proxy: await settled(proxy), gateway: await settled(gateway) }
   const late = Math.max(early, SECONDS - 2)
@@ -412,7 +412,7 @@ async function* lasting(children: Children, ways: Ways): AsyncGenerator<Row> {
   }
 }
 
-/** The least of some moments: what is under way comes and goes. */
+/** The minimum over several samples, because running requests come and go. */
 async function settled(child: Child): Promise<Memory> {
   const moments: Memory[] = []
   for (let i = 0; i < sized(5, 1); i++) {

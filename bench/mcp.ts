@@ -1,5 +1,5 @@
-// The MCP door: what a governed, signed, durable call adds to a direct one, on stdio and over HTTP; and how much of a bare
-// proxy's throughput is left.
+// Measures the MCP door: what a governed, signed, durable call adds to a direct one, on stdio and over HTTP, and the
+// throughput compared with a bare proxy.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,26 +18,26 @@ const TOLLGATE = fileURLToPath(new URL('../packages/gateway/bin/tollgate.mjs', i
 const ROUNDS = sized(7, 1)
 const ROUND_MS = sized(1200, 20)
 const FLOOR_MS = sized(200, 5)
-// The engine takes some ten thousand calls to get used to the longest of the roads.
+// The engine needs some ten thousand calls to optimise the longest path.
 const WARM_MS = sized(6000, 20)
 
-/** A way to a server: sends a call, resolves with its answer. */
+/** A path to a server: sends a call and resolves with its answer. */
 interface Way {
   call(): Promise<void>
   close(): Promise<void>
 }
 
-/** Rows of the MCP door. */
+/** The rows of the MCP door. */
 export async function* mcpRows(say: (line: string) => void): AsyncGenerator<Row> {
   const folder = mkdtempSync(join(process.env.TOLLGATE_BENCH_DIR ?? tmpdir(), 'tollgate-bench-'))
   const data = join(folder, 'data')
   const gateway = spawn(process.execPath, [CHILD, data], { stdio: ['pipe', 'pipe', 'inherit'] })
   try {
     const lines = createInterface({ input: gateway.stdout })
-    const gone = once(gateway, 'exit').then(() => Promise.reject(new Error('the gateway has ended')))
+    const gone = once(gateway, 'exit').then(() => Promise.reject(new Error('the gateway exited')))
     const [line] = (await Promise.race([once(lines, 'line'), gone])) as [string]
     gone.catch(() => undefined)
-    // Sound: that is what the child prints.
+    // Sound: the child prints this.
     const { url, token, upstream } = JSON.parse(line) as { url: string; token: string; upstream: string }
     say('mcp: calls over stdio …')
     yield* overStdio(data, folder)
@@ -88,7 +88,7 @@ interface Ways {
   readonly passing?: Way
 }
 
-/** All ways in turn, round by round, beside two bare durable appends of the same moment. */
+/** All paths alternating, round by round, compared with two bare durable appends at the same time. */
 async function* compare(transport: string, ways: Ways, folder: string): AsyncGenerator<Row> {
   const floor = bareFloor(folder)
   const rounds: {
@@ -179,7 +179,7 @@ async function* compare(transport: string, ways: Ways, folder: string): AsyncGen
   }
 }
 
-/** Calls without a pause, so many at a time; microseconds of the middle one and of the slow ones. */
+/** Calls without pauses, this many at a time. Returns the median and a high quantile in microseconds. */
 async function load(
   way: Way,
   flight: number,
@@ -207,7 +207,7 @@ function textOf(id: number, method: string, params: object): string {
   return JSON.stringify({ jsonrpc: '2.0', id, method, params })
 }
 
-/** A client without an SDK: what is measured is what lies behind it. */
+/** A minimal client without an SDK, so that mainly the server side is measured. */
 async function stdioWay(args: readonly string[]): Promise<Way> {
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
   const waiting = new Map<number, (answer: string) => void>()
@@ -228,7 +228,7 @@ async function stdioWay(args: readonly string[]): Promise<Way> {
   return {
     call: async () => expectEcho(await ask('tools/call', CALL)),
     async close() {
-      // The bare proxy does not end by itself.
+      // The bare proxy does not exit on its own.
       child.kill()
       await once(child, 'exit')
     },
@@ -275,7 +275,7 @@ async function httpWay(url: string, headers: Readonly<Record<string, string>>): 
   }
 }
 
-/** What is measured must be calls that went through. */
+/** The measured calls must succeed. */
 function expectEcho(answer: string): void {
   if (!answer.includes(CALL.arguments.text)) throw new Error(`not the echo: ${answer.slice(0, 400)}`)
 }

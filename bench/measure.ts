@@ -1,15 +1,15 @@
-// How things are measured here: always beside a floor, in the same run, in short alternating rounds, so that a noisy
-// machine slows both alike.
+// Measures work compared with a floor, in the same run and in short alternating rounds, so that other load affects both
+// equally.
 
-/** Whether this run only shows that the benchmark works: its numbers mean nothing. */
+/** Whether this run only checks that the benchmark works. Its numbers mean nothing. */
 const TINY = process.argv.includes('--tiny')
 
-/** A size of a measurement, and the one it has with `--tiny`. */
+/** A size, or its value with `--tiny`. */
 export function sized(full: number, tiny: number): number {
   return TINY ? tiny : full
 }
 
-/** The first few for each key with `--tiny`; otherwise all of them. */
+/** With `--tiny`, the first few items per key; otherwise all. */
 export function someOf<T>(all: readonly T[], keyOf: (each: T) => string): readonly T[] {
   const seen = new Map<string, number>()
   return all.filter((each) => {
@@ -19,36 +19,33 @@ export function someOf<T>(all: readonly T[], keyOf: (each: T) => string): readon
   })
 }
 
-/** One line of the table. */
 export interface Row {
   readonly area: string
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** What the value is compared with, in the same unit; null if it stands alone. */
+  /** The value to compare with, in the same unit; null if there is none. */
   readonly floor: number | null
-  /** value ÷ floor, or floor ÷ value where more is better. */
+  /** value ÷ floor, or floor ÷ value if more is better. */
   readonly ratio: number | null
-  /** What was aimed at, in words. */
+  /** The target as text. */
   readonly target: string
   readonly pass: boolean
 }
 
-/** Something to be timed. */
 export type Work = (round: number) => unknown
 
-/** How something is timed. */
 export interface Rounds {
   readonly rounds: number
-  /** Calls in a round. */
+  /** Calls per round. */
   readonly calls: number
-  /** Rounds before the first that counts: the engine takes longer to get used to longer roads. */
+  /** Warm-up rounds: longer code paths need more. */
   readonly warm?: number
-  /** Clears up after a round; not timed. */
+  /** Cleans up after a round; not timed. */
   readonly between?: () => Promise<unknown>
 }
 
-/** Microseconds for each call of `work` and of `floor`: the medians over alternating rounds. */
+/** Microseconds per call of `work` and of `floor`: medians over alternating rounds. */
 export async function beside(
   work: Work,
   floor: Work,
@@ -87,12 +84,12 @@ async function time(work: Work, calls: number): Promise<number> {
   return Number(process.hrtime.bigint() - began) / 1e3 / calls
 }
 
-/** The value below which this share of the values lies. */
+/** The value at a quantile. */
 export function quantile(values: Float64Array, share: number): number {
   return values.toSorted()[Math.floor(values.length * share)] ?? NaN
 }
 
-/** The middle one. */
+/** The median. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? NaN

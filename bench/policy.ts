@@ -1,4 +1,4 @@
-// The recorded history, decided again: from a real ledger file, on one thread, reading included.
+// Measures the replay of recorded decisions from a real ledger file, on one thread, including reading.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -58,11 +58,11 @@ async function replayRate(
   }
 }
 
-/** A ledger with so many allowed calls and their effects, each kept. */
+/** A ledger with this many allowed calls and their effects, all kept. */
 export async function record(data: string, text: string, call: (i: number) => ToolCall): Promise<Config> {
   const keyring = { keys: [await createKey(data, 'ledger'), await createKey(data, 'writer')] }
   const usual = defaultConfigText({ ledger: 'ledger.example/bench', port: 0 })
-  // The key of the kept calls is not left among those of the user.
+  // Keeps the key that encrypts kept calls out of the user's home directory.
   const keep = `keep: { calls: 7d, key-file: ${JSON.stringify(`${data}-seal.key`)} }`
   const written = `${usual.replace('keep: { calls: 7d }', keep)}head-guard: off\n`
   writeFileSync(join(data, 'tollgate.yaml'), written, { mode: 0o600 })
@@ -95,12 +95,12 @@ async function replayOnce(config: Config): Promise<number> {
         const replayed = replay.take(entry)
         if (!replayed) continue
         if (replayed.skipped !== undefined || replayed.differs.length > 0)
-          throw new Error('it came out otherwise')
+          throw new Error('the replay differs from the receipt')
         decided++
       }
     }
   })
   await close()
-  if (decided !== DECISIONS) throw new Error(`${decided} decisions were decided again`)
+  if (decided !== DECISIONS) throw new Error(`${decided} decisions were replayed`)
   return decided / took
 }

@@ -1,9 +1,9 @@
-// `npm run bench`: one table of measurements. It is a measurement, never a test: a missed target does not fail.
+// `npm run bench`: prints one table of measurements. A missed target does not fail.
 //
 //   npm run bench                       everything
 //   npm run bench -- --only evidence    one area
 //   npm run bench -- --json FILE        also as JSON
-//   npm run bench -- --tiny             as small as can be, to see that it runs; `npm test` does this
+//   npm run bench -- --tiny             minimal sizes, to check that it runs; `npm test` does this
 
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
@@ -21,7 +21,7 @@ import type { Row } from './measure.ts'
 
 type Measure = (say: (line: string) => void) => AsyncIterable<Row>
 
-/** Every area there is. */
+/** All areas. */
 const AREAS: Readonly<Record<string, Measure>> = {
   evidence: evidenceRows,
   kernel: kernelRows,
@@ -35,7 +35,7 @@ const AREAS: Readonly<Record<string, Measure>> = {
   abuse: abuseRows,
 }
 
-// `sized` of measure.ts reads `tiny`, because sizes are constants of their areas.
+// `sized` in measure.ts reads `tiny`, because sizes are constants.
 const OPTIONS = {
   only: { type: 'string' },
   json: { type: 'string' },
@@ -59,7 +59,7 @@ async function main(): Promise<number> {
   return 0
 }
 
-/** Talk goes to standard error, so that standard output holds the table alone. */
+/** Progress goes to standard error, so that standard output has only the table. */
 function say(line: string): void {
   process.stderr.write(`${line}\n`)
 }

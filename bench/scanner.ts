@@ -1,4 +1,4 @@
-// The threat scanner on text: how much injected text of unseen wording it flags, and how much ordinary text.
+// Measures the threat scanner: how much injected text of unseen wording it flags, and how much ordinary text.
 
 import { readFileSync } from 'node:fs'
 import { isHard, scanText } from '@tollgate/kernel/detection'
@@ -32,6 +32,6 @@ function row(name: string, texts: readonly Text[], most: number | undefined): Ro
 function textsOf(name: string): readonly Text[] {
   const file = new URL(`replay/texts/${name}.jsonl`, import.meta.url)
   const lines = readFileSync(file, 'utf8').trim().split('\n')
-  // Sound: the files are ours, and `wordings.test.ts` checks each line.
+  // Sound: `wordings.test.ts` checks each line of these files.
   return lines.map((line) => JSON.parse(line) as Text)
 }

@@ -1,6 +1,6 @@
-// Shares with their Clopper–Pearson intervals, and McNemar's test for paired sessions.
+// Shares with Clopper–Pearson intervals, and McNemar's test for paired sessions.
 
-/** A share of a number of trials, with the exact interval of 95 %. */
+/** A share with its exact 95 % interval. */
 export interface Share {
   readonly count: number
   readonly of: number
@@ -20,7 +20,7 @@ export function shareOf(count: number, of: number): Share {
   }
 }
 
-/** Where a function that grows with p crosses zero, between 0 and 1. */
+/** The root of an increasing function between 0 and 1. */
 function solve(grows: (p: number) => number): number {
   let [low, high] = [0, 1]
   for (let i = 0; i < 60; i++) {
@@ -31,7 +31,7 @@ function solve(grows: (p: number) => number): number {
   return (low + high) / 2
 }
 
-/** The probability of at most `most` of `of`, each with probability p. */
+/** The probability of at most `most` successes in `of` trials with probability p. */
 function binomialUpTo(most: number, of: number, p: number): number {
   if (p <= 0) return 1
   if (p >= 1) return most >= of ? 1 : 0
@@ -44,7 +44,10 @@ function binomialUpTo(most: number, of: number, p: number): number {
   return Math.min(1, sum)
 }
 
-/** Two ways on the same sessions: how many only one of them caught, and how likely that is by chance (exact, two-sided). */
+/**
+ * Two methods on the same sessions: how many only one of them caught, and the probability of that by chance (exact,
+ * two-sided).
+ */
 export interface Paired {
   readonly onlyFirst: number
   readonly onlySecond: number

@@ -1,4 +1,4 @@
-// A browser for the tests that need one: found, or on Debian-like systems installed. Never a reason to fail a run.
+// Finds a browser for tests, or installs one on Debian-like systems. Never fails a run.
 
 import { spawn } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
@@ -11,7 +11,7 @@ const MAC_APPS = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ]
 
-/** The path of a browser: the one TOLLGATE_BROWSER names, else one on the PATH; undefined if there is none. */
+/** The path of a browser: TOLLGATE_BROWSER, or one on the PATH; undefined if there is none. */
 export function findBrowser({ env = process.env, platform = process.platform } = {}) {
   const named = env.TOLLGATE_BROWSER
   const installed = NAMES.map((name) => findProgram(name, env))
@@ -20,8 +20,8 @@ export function findBrowser({ env = process.env, platform = process.platform } =
 }
 
 /**
- * As `findBrowser`, but where there is none and `apt-get` may be used without a password, installs Debian's chromium.
- * Where that cannot be done it says loudly that the browser tests will be skipped, and returns undefined.
+ * As `findBrowser`, but installs Debian's chromium if there is none and `apt-get` works without a password. Otherwise prints
+ * that the browser tests will be skipped, and returns undefined.
  */
 export async function ensureBrowser({
   env = process.env,
@@ -33,7 +33,7 @@ export async function ensureBrowser({
 } = {}) {
   if (env.TOLLGATE_BROWSER && !isProgram(env.TOLLGATE_BROWSER)) {
     say(
-      `TOLLGATE_BROWSER names \`${env.TOLLGATE_BROWSER}\`, which is not a program; looking for another browser`,
+      `TOLLGATE_BROWSER is set to \`${env.TOLLGATE_BROWSER}\`, which is not a program; looking for another browser`,
     )
   }
   const found = find()
@@ -48,7 +48,7 @@ export async function ensureBrowser({
   return undefined
 }
 
-/** What to put before a command so that root runs it; undefined if that would need a password. */
+/** The command prefix to run as root; undefined if that needs a password. */
 async function rootPrefix(uid, env, run) {
   if (uid === 0) return []
   return findProgram('sudo', env) && (await run(['sudo', '-n', 'true'])) ? ['sudo', '-n'] : undefined
@@ -57,7 +57,7 @@ async function rootPrefix(uid, env, run) {
 async function aptInstall(prefix, run, say) {
   say('no browser found; installing the package `chromium` with apt-get')
   const apt = [...prefix, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get']
-  // An update that fails for one source still leaves the others usable, so only the install counts.
+  // A failed update of one source leaves the others usable, so only the install counts.
   await run([...apt, 'update'])
   return run([...apt, 'install', '-y', '--no-install-recommends', 'chromium'])
 }
@@ -81,7 +81,7 @@ function isProgram(path) {
     accessSync(path, constants.X_OK)
     return statSync(path).isFile()
   } catch {
-    // Absent and not permitted come to the same here: it cannot be run.
+    // Missing or not permitted: it cannot be run.
     return false
   }
 }

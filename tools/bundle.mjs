@@ -1,6 +1,6 @@
-// Bundles the command `tollgate` and the threads of the ledger from what `tsc` built: a start then reads a few files instead of
-// two hundred. The parts are CommonJS, because Node starts that sooner, and not minified, because that gains nothing and a trace of the
-// stack shall be readable. `bin/tollgate.mjs` and `thread.ts` take the bundle while it is as new as what it was made from.
+// Bundles the command `tollgate` and the ledger threads from the output of `tsc`, so that a start reads a few files instead
+// of two hundred. The parts are CommonJS, which Node starts faster, and not minified, so that stack traces stay readable.
+// `bin/tollgate.mjs` and `thread.ts` use the bundle while it is not older than its sources.
 
 import {
   existsSync,
@@ -27,13 +27,13 @@ const ENTRIES = {
   tollgate: 'cli/main',
 }
 const TOOLS = { platform: 'node', target: 'node20', logLevel: 'error' }
-// What these stand for depends on the place, so it is found out when the command runs.
+// These depend on the location, so they are computed at run time.
 const PLACES = {
   TOLLGATE_BUNDLE: `require('node:url').pathToFileURL(__filename).href`,
   TOLLGATE_EVIDENCE: `require('node:url').pathToFileURL(require.resolve('@tollgate/evidence/node')).href`,
 }
 
-// Taken first: whatever is built from now on is newer than this bundle.
+// Taken first: anything built from now on is newer than this bundle.
 const began = new Date()
 const { outputFiles, metafile } = await build({
   ...TOOLS,
@@ -47,7 +47,7 @@ const { outputFiles, metafile } = await build({
   bundle: true,
   splitting: true,
   format: 'esm',
-  // Both have files beside their code; they are loaded only by commands that need them.
+  // Both have files next to their code. They are loaded only by commands that need them.
   external: ['@photostructure/sqlite', 'undici'],
   plugins: [
     { name: 'places', setup: (hooks) => hooks.onLoad({ filter: /[\\/]packages[\\/].*\.js$/ }, placed) },
@@ -59,21 +59,21 @@ const files = new Map([['LICENSES.txt', licences(Object.keys(metafile.inputs))]]
 for (const { path, text } of outputFiles) files.set(basename(path), await commonJs(text))
 write(files)
 
-/** The code of a module of ours. Where it looks for files beside itself, it still finds those that are not bundled. */
+/** The code of one of our modules. References to files next to it still work for files that are not bundled. */
 function placed({ path }) {
   const code = readFileSync(path, 'utf8')
   if (!code.includes('import.meta.url')) return undefined
   const inGateway = path.startsWith(gateway + sep)
-  // In a package that is installed, the evidence is somewhere else than here; all that is asked of it is in one folder.
+  // In an installed package, the evidence package is in another place. Everything used from it is in one folder.
   if (!inGateway && dirname(path) !== join(root, 'packages/evidence/dist/node'))
-    throw new Error(`no place is known for ${path}`)
+    throw new Error(`unknown location of ${path}`)
   const url = inGateway
     ? `new URL(${JSON.stringify(relative(target, path).split(sep).join('/'))}, TOLLGATE_BUNDLE).href`
     : 'TOLLGATE_EVIDENCE'
   return { contents: code.replaceAll('import.meta.url', `(${url})`) }
 }
 
-/** A part of the bundle as CommonJS, also where it loads another one later. */
+/** A part of the bundle as CommonJS, including its dynamic imports. */
 async function commonJs(text) {
   const { code, warnings } = await transform(text, {
     ...TOOLS,
@@ -87,7 +87,7 @@ async function commonJs(text) {
   return `${first}${head}${code.slice(first.length)}`
 }
 
-/** The licences of all that is bundled and not ours. */
+/** The licences of all bundled third-party code. */
 function licences(inputs) {
   const inside = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/
   const folders = new Set(inputs.flatMap((path) => inside.exec(path)?.[0] ?? []))
@@ -100,11 +100,11 @@ function licences(inputs) {
 function licenceIn(folder) {
   const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
   const file = readdirSync(join(root, folder)).find((each) => /^licen[cs]e/i.test(each))
-  if (file === undefined) throw new Error(`${name} has no licence that could go with the bundle`)
+  if (file === undefined) throw new Error(`${name} has no licence file to include in the bundle`)
   return `${name} ${version} (${license})\n\n${readFileSync(join(root, folder, file), 'utf8').trim()}\n`
 }
 
-/** Writes what has changed, the entries last: a command may be starting, or another build running. */
+/** Writes changed files, entry points last: a command may be starting, or another build running. */
 function write(files) {
   mkdirSync(target, { recursive: true })
   const entries = Object.keys(ENTRIES).map((name) => `${name}.cjs`)
@@ -119,7 +119,7 @@ function write(files) {
   for (const name of entries) utimesSync(join(target, name), began, began)
 }
 
-/** A gateway that runs may still load a part of an older bundle; after a day hardly. */
+/** A running gateway may still load a part of an older bundle, but hardly after a day. */
 function removeOld(path) {
   const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {}
   if (mtimeMs < began.getTime() - 86_400_000) rmSync(path, { force: true })

@@ -1,4 +1,4 @@
-// Rooms keep to their imports: the table of who may import what, as data, and a check that names the leak.
+// Checks the imports of every file against a table of rooms (folders) and what each may import.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -6,13 +6,13 @@ import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { importsIn, type Import } from './imports.ts'
 
-/** A file of the tree: its path from the root, with `/`, and its text. */
+/** A file: its path from the root, with `/`, and its text. */
 export interface Source {
   readonly path: string
   readonly text: string
 }
 
-/** An import, or a dependency of a package, that the table does not allow. */
+/** An import or package dependency that the table does not allow. */
 export interface Leak {
   readonly path: string
   readonly line: number
@@ -21,24 +21,24 @@ export interface Leak {
   readonly allowed: string
 }
 
-/** What the files under a path may import. Their own folder is always allowed; nothing else is unless it is here. */
+/** A room and what its files may import. Its own folder is always allowed; everything else must be listed. */
 interface Room {
-  /** A folder or file; `*` stands for any name. The longest that fits a file is its room. */
+  /** A folder or file; `*` matches any name. The longest match is the room of a file. */
   readonly at: string
-  /** Folders and files that are reached by path. */
+  /** Folders and files that may be imported by path. */
   readonly paths?: readonly string[]
-  /** Folders and files of which only types may be taken. */
+  /** Folders and files from which only types may be imported. */
   readonly types?: readonly string[]
-  /** Our packages, which are reached by name. */
+  /** Own packages, imported by name. */
   readonly packages?: readonly string[]
-  /** Our packages of which only types may be taken. */
+  /** Own packages from which only types may be imported. */
   readonly typesOf?: readonly string[]
   readonly npm?: readonly string[]
-  /** Not shipped: may also use the development dependencies of the root, and compute the names it imports. */
+  /** Not shipped: may also use root development dependencies and computed imports. */
   readonly dev?: boolean
-  /** Node's built-ins: all of them, or the ones named. */
+  /** Node built-ins: all, or the listed ones. */
   readonly node?: boolean | readonly string[]
-  /** The folder is a shelf: its items do not know each other, only the items named here. */
+  /** The items of this folder must not import each other, except the items listed here. */
   readonly shelf?: readonly string[]
 }
 
@@ -55,9 +55,9 @@ const FROM_ANYWHERE = gateway(
   'budget.ts',
   'sealing.ts',
 )
-/** Parts of our packages for commands that people wait for. */
+/** Entry points of our packages that load fast, for commands. */
 const QUICK = ['kernel/trial', 'kernel/explanation', 'evidence/core']
-/** The kernel, by all of its entries. */
+/** The kernel, with all of its entry points. */
 const KERNEL = ['kernel', 'kernel/admin', 'kernel/detection', 'kernel/policy', 'kernel/workbench']
 const DOOR = {
   paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'trace.ts', 'scoping.ts', 'tools')],
@@ -66,7 +66,7 @@ const DOOR = {
 } as const
 
 const ROOMS: readonly Room[] = [
-  // One source for browsers and Node. Node is met in one file, at run time and only if it is there.
+  // One source for browsers and Node. One file uses Node, at run time and only if it is available.
   { at: 'packages/evidence/src', npm: ['@noble/hashes'] },
   {
     at: 'packages/evidence/src/host.ts',
@@ -77,8 +77,8 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/evidence/bin', paths: ['packages/evidence/src', 'packages/evidence/node'], node: true },
   tests('evidence'),
 
-  // No I/O, no clock, no randomness: pure libraries only. The trusted core is road, ledger, the table of gates and the evaluation of
-  // policies: it takes types from detection code, never an implementation.
+  // No I/O, no clock, no randomness: pure libraries only. The trusted core is road, ledger, the table of gates and policy
+  // evaluation. It imports types of detection code, never implementations.
   ...['index.ts', 'admin.ts', 'detection.ts', 'policy.ts', 'workbench.ts'].map((name) =>
     kernelRoom(name, ''),
   ),
@@ -108,7 +108,7 @@ const ROOMS: readonly Room[] = [
   ),
   kernelRoom('open', 'kernel.ts', 'road', 'ledger', 'admin', 'gates', 'policy'),
   { ...kernelRoom('workbench', ''), npm: ['@marcbachmann/cel-js', 'yaml'] },
-  // The library's own evaluator is the oracle of ours.
+  // The library's own evaluator is the oracle for ours.
   { ...tests('kernel', 'evidence'), npm: ['@marcbachmann/cel-js'] },
 
   { at: 'packages/sentinel/src', typesOf: ['evidence'] },
@@ -166,7 +166,7 @@ const ROOMS: readonly Room[] = [
     node: true,
   },
   { at: 'packages/gateway/src/view.ts', packages: ['evidence'] },
-  // No kernel at run time: every command that reads has it, see `open-view.ts`.
+  // No kernel at run time, because every read command loads it, see `open-view.ts`.
   {
     at: 'packages/gateway/src/sealing.ts',
     paths: gateway('view.ts'),
@@ -184,9 +184,9 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/src/sse.ts' },
   { at: 'packages/gateway/src/verdict.ts', packages: [...KERNEL, 'evidence'] },
   { at: 'packages/gateway/src/scoping.ts', packages: [...KERNEL], paths: gateway('tokens.ts') },
-  // What tools say of themselves: shared by the doors that offer them and by whoever looks at them.
+  // Tool descriptions, shared by the doors that offer tools and by the commands that inspect them.
   { at: 'packages/gateway/src/tools', packages: [...KERNEL, 'evidence'] },
-  // What people do with a policy before it is in force. No files and no terminal: the commands have those.
+  // Work on policies before they are in force. No files and no terminal: the commands have those.
   {
     at: 'packages/gateway/src/workbench',
     paths: gateway('view.ts', 'error.ts', 'tools'),
@@ -240,7 +240,7 @@ const ROOMS: readonly Room[] = [
   },
   {
     at: 'packages/gateway/src/config',
-    // How servers may be called is one thing, wherever they are named.
+    // The rule for server names is shared.
     paths: [...gateway('tools/offer.ts'), ...FROM_ANYWHERE],
     packages: [...KERNEL, 'evidence'],
     npm: ['yaml'],
@@ -249,7 +249,7 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/src/log.ts' },
   { at: 'packages/gateway/src/error.ts' },
   { at: 'packages/gateway/src/directory.ts', paths: gateway('error.ts'), node: true },
-  // Loads what was built, by a name that is not known before.
+  // Loads built code with a computed name.
   { at: 'packages/gateway/bin', dev: true, node: ['node:fs', 'node:module'] },
   {
     ...tests('gateway', 'kernel', 'client', 'sentinel', 'evidence'),
@@ -258,10 +258,10 @@ const ROOMS: readonly Room[] = [
 
   { at: 'conformance', packages: ['client', 'evidence', 'evidence/node'], dev: true, node: true },
   { at: 'examples', packages: ['client', 'evidence', 'evidence/node'], dev: true, node: true },
-  // The bare driver is the floor that the ledger is measured beside.
+  // The bare driver is the floor for measurements of the ledger.
   { at: 'bench', ...WORKSHOP, npm: ['@photostructure/sqlite'] },
   { at: 'tools', ...WORKSHOP },
-  // The data that measurements rest on is held to its promises.
+  // The benchmark data is tested.
   { at: 'tools/test', ...WORKSHOP, paths: [...WORKSHOP.paths, 'bench'] },
   { at: '*.config.*', dev: true, node: true },
   { at: 'packages/*/*.config.*', dev: true, node: true },
@@ -269,7 +269,7 @@ const ROOMS: readonly Room[] = [
   { at: 'docs' },
 ]
 
-/** Tests see all of their own package and of those below it, also by path: test data and contract suites are shared. */
+/** Tests may import their own package and those below it, also by path, because test data and contract suites are shared. */
 function tests(name: string, ...below: readonly string[]): Room {
   const seen = [name, ...below].flatMap((each) => (each === 'kernel' ? KERNEL : [each]))
   const packages = [...seen, 'evidence/node']
@@ -277,7 +277,7 @@ function tests(name: string, ...below: readonly string[]): Room {
   return { at: `packages/${name}/test`, paths, packages, dev: true, node: true }
 }
 
-/** A room of the kernel: all of them see its small root files and the types of every room. */
+/** A room of the kernel: it may import the small root files and the types of every room. */
 function kernelRoom(name: string, ...reaches: readonly string[]): Room {
   const at = (each: string): string => `packages/kernel/src${each === '' ? '' : `/${each}`}`
   const low = ['error.ts', 'names.ts', 'plain.ts', 'rates.ts', 'units.ts']
@@ -292,8 +292,8 @@ function kernelRoom(name: string, ...reaches: readonly string[]): Room {
 const SCOPE = '@tollgate/'
 
 /**
- * Every leak in these files, in their order. Code is judged by its imports, the `package.json` of a package by its
- * dependencies; the `package.json` of the root says which development dependencies there are.
+ * All leaks in these files, in order. Code is checked by its imports, a package by the dependencies in its `package.json`.
+ * The root `package.json` lists the development dependencies.
  */
 export function checkRooms(files: readonly Source[]): readonly Leak[] {
   const dev = dependenciesIn(
@@ -306,7 +306,7 @@ export function checkRooms(files: readonly Source[]): readonly Leak[] {
   })
 }
 
-/** A leak in one line, for people. */
+/** A leak as one line. */
 export function formatLeak({ path, line, imports, rule, allowed }: Leak): string {
   return `${path}:${line} imports \`${imports}\`: ${rule}; allowed: ${allowed}`
 }
@@ -327,7 +327,7 @@ function checkCode({ path, text }: Source, dev: readonly string[]): Leak[] {
 
 const NO_ROOM = 'the file is in no room, add a row to the table in `tools/check-rooms.ts`'
 
-/** What ships from a package decides what it may depend on. */
+/** The dependencies of a package must be used by its shipped rooms. */
 function checkManifest(file: Source): Leak[] {
   const folder = posix.dirname(file.path)
   const shipped = ROOMS.filter(({ at, dev }) => dev !== true && at.startsWith(`${folder}/`))
@@ -347,7 +347,7 @@ function checkManifest(file: Source): Leak[] {
 
 function dependenciesIn(manifest: Source | undefined, section: string): readonly string[] {
   if (!manifest) return []
-  // Sound: npm refuses a manifest of any other shape before this runs.
+  // Sound: npm refuses any other form of manifest.
   const { [section]: dependencies } = JSON.parse(manifest.text) as Partial<Record<string, object>>
   return Object.keys(dependencies ?? {})
 }
@@ -406,7 +406,7 @@ function fits(at: string, path: string): boolean {
   return new RegExp(`^${pattern}(?:/|$)`).test(path)
 }
 
-/** The item of a shelf that a file belongs to: the file itself, or its folder on the shelf. */
+/** The item of a shelf that a file belongs to: the file itself or its folder. */
 function itemOf(path: string, shelf: string): string {
   return (path.slice(shelf.length + 1).split('/')[0] ?? '').replace(CODE, '')
 }
@@ -438,7 +438,7 @@ function listed(names: readonly string[]): string {
   return names.length === 0 ? 'nothing' : names.join(', ')
 }
 
-/** The files of the real tree that the table speaks of. */
+/** The files of the tree that the table covers. */
 export function readTree(root: string): readonly Source[] {
   return namesUnder(root, '')
     .filter((path) => CODE.test(path) || posix.basename(path) === 'package.json')
@@ -458,7 +458,7 @@ function main(): void {
   const files = readTree(fileURLToPath(new URL('..', import.meta.url)))
   const leaks = checkRooms(files)
   for (const leak of leaks) console.error(formatLeak(leak))
-  if (leaks.length === 0) console.log(`${files.length} files keep to their rooms`)
+  if (leaks.length === 0) console.log(`${files.length} files import only what their rooms allow`)
   else process.exitCode = 1
 }
 

@@ -1,4 +1,4 @@
-// Finds what a file declares: the names that it exports, and the names of its types.
+// Finds the exported names and the declared types of a file.
 
 import ts from 'typescript-api'
 import { sourceOf } from './source.ts'
@@ -16,7 +16,7 @@ export interface DeclaredType {
   readonly line: number
 }
 
-/** Every name that a file exports, its own and those it passes on. `export *` has no names, and is forbidden here. */
+/** All exported names of a file, including re-exports. `export *` is forbidden here. */
 export function exportsIn(path: string, text: string): readonly Export[] {
   const source = sourceOf(path, text)
   return source.statements.flatMap((statement) => {
@@ -25,7 +25,7 @@ export function exportsIn(path: string, text: string): readonly Export[] {
   })
 }
 
-/** Every interface, type alias, class and enum at the top of a file. */
+/** All top-level interfaces, type aliases, classes and enums of a file. */
 export function typesIn(path: string, text: string): readonly DeclaredType[] {
   const source = sourceOf(path, text)
   return source.statements.flatMap((statement) =>

@@ -1,5 +1,5 @@
-// `npm run house`: measures the code base and prints what it finds. `--json` prints data, `--verbose` also lists names, and
-// `--ways` follows one call in each way through the built product.
+// `npm run house`: measures the code base. `--json` prints data, `--verbose` also lists names, and `--ways` traces one call
+// per door through the built product.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ async function main(args: readonly string[]): Promise<void> {
 
 function readLastTest(): LastTest | undefined {
   const file = join(root, '.cache/last-test.json')
-  // Sound: `tools/run.mjs` alone writes this file.
+  // Sound: only `tools/run.mjs` writes this file.
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as LastTest) : undefined
 }
 

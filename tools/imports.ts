@@ -1,27 +1,27 @@
-// Finds what a file imports, in every way TypeScript has of saying it.
+// Finds the imports of a file, in every form that TypeScript has.
 
 import ts from 'typescript-api'
 import { sourceOf } from './source.ts'
 
-/** Something in a file that makes it depend on another. */
+/** One import. */
 export interface Import {
   /** The name as written; undefined if it is computed. */
   readonly name: string | undefined
   readonly line: number
   readonly typeOnly: boolean
-  /** The names that it takes; undefined if it may take any of them. */
+  /** The imported names; undefined if it may use any. */
   readonly taken: readonly Taken[] | undefined
-  /** Loaded when that line runs, not when the file is. */
+  /** Whether it is loaded when the line runs, not when the file is loaded. */
   readonly lazy: boolean
 }
 
-/** A name that is taken from a file, as that file exports it. */
+/** A name that is imported from a file, as that file exports it. */
 export interface Taken {
   readonly name: string
   readonly typeOnly: boolean
 }
 
-/** Every import of a file, types and computed names included. */
+/** All imports of a file, including types and computed names. */
 export function importsIn(path: string, text: string): readonly Import[] {
   const source = sourceOf(path, text)
   const lineAt = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1
@@ -51,7 +51,7 @@ export function importsIn(path: string, text: string): readonly Import[] {
   return found
 }
 
-/** Whether anything but types comes over. `import { type T }` stays in the output, and still brings nothing that runs. */
+/** Whether anything except types is imported. `import { type T }` stays in the output but imports nothing that runs. */
 export function bringsValues({ typeOnly, taken }: Import): boolean {
   const onlyTypes = taken !== undefined && taken.length > 0 && taken.every((each) => each.typeOnly)
   return !typeOnly && !onlyTypes
@@ -63,7 +63,7 @@ interface Target {
   readonly taken: readonly Taken[] | undefined
 }
 
-/** What a node imports, if it does. `import { type T }` is not types only: the import itself stays in the output. */
+/** The import of a node, if it is one. `import { type T }` is not type-only: the import itself stays in the output. */
 function targetOf(node: ts.Node): Target | undefined {
   if (ts.isImportDeclaration(node)) {
     const typeOnly = node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
@@ -104,7 +104,7 @@ function firstNameOf(name: ts.EntityName): string {
   return ts.isIdentifier(name) ? name.text : firstNameOf(name.left)
 }
 
-/** `import()`, `require()`, and any call with a `node:` name, since built-ins are also had by `getBuiltinModule`. */
+/** `import()`, `require()`, and any call with a `node:` name, because `getBuiltinModule` also loads built-ins. */
 function targetOfCall(node: ts.CallExpression): Target | undefined {
   const { expression, arguments: args } = node
   const [first] = args
@@ -140,7 +140,7 @@ function takenLater(call: ts.Expression): readonly Taken[] | undefined {
   return pattern && ts.isObjectBindingPattern(pattern) ? takenByPattern(pattern) : undefined
 }
 
-/** The part of `const [a, b] = await Promise.all([import(…), import(…)])` that is for this import. */
+/** The element of `const [a, b] = await Promise.all([import(…), import(…)])` for this import. */
 function patternInList(call: ts.Expression): ts.BindingName | undefined {
   const list = call.parent
   if (!ts.isArrayLiteralExpression(list) || !ts.isCallExpression(list.parent)) return undefined

@@ -1,5 +1,5 @@
-// Writes docs/reasons.md, docs/findings.md, docs/http.md and docs/policy.schema.json from the tables in the source, and the parts
-// of docs/gates.md that stand between markers; with --check, only compares.
+// Writes docs/reasons.md, docs/findings.md, docs/http.md and docs/policy.schema.json from tables in the source, and the
+// generated parts of docs/gates.md. With --check, only compares.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { FINDINGS, STAGES } from '../packages/evidence/src/findings.ts'
@@ -11,9 +11,9 @@ import { THREAT_CODES } from '../packages/kernel/src/gates/threat/finding.ts'
 const NOTICE = '<!-- Made by `npm run docs` from the source. Do not edit. -->'
 
 const ABOUT_VERDICT = {
-  ALLOW: 'The call may run. Its decision is on the ledger before it does.',
+  ALLOW: 'The call may run. Its decision is in the ledger before it runs.',
   DENY: 'The call does not run.',
-  ESCALATE: 'The call waits for a person.',
+  ESCALATE: 'The call needs the approval of a person.',
 }
 
 function reasons(): string {
@@ -35,7 +35,7 @@ function reasons(): string {
     '',
     NOTICE,
     '',
-    'Every decision names exactly one of these. The table is closed.',
+    'Every decision has exactly one of these codes.',
     '',
     sections.join('\n\n'),
     '',
@@ -49,7 +49,7 @@ function findings(): string {
     return [`## ${stage}`, '', '| code | the pack is | meaning |', '|---|---|---|', ...table].join('\n')
   })
   const lead =
-    'What a verification can find, in the order in which it looks. A `malformed` pack exits with 2, a `false` one with 1.'
+    'The findings of a verification, in the order of its checks. A `malformed` pack exits with 2, a `false` one with 1.'
   return ['# Findings', '', NOTICE, '', lead, '', sections.join('\n\n'), ''].join('\n')
 }
 
@@ -61,7 +61,7 @@ function threatCodes(): string {
   )
 }
 
-/** A table as the formatter writes it, for a page that is formatted. */
+/** A table in the style of the formatter. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((_, i) => Math.max(...[head, ...rows].map((row) => row[i]?.length ?? 0)))
   const line = (row: readonly string[]): string =>
@@ -71,7 +71,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 const EXAMPLES = ['examples/policies/eu-transfer.yaml', 'examples/policies/card-data.yaml'] as const
 
-/** The page with each of its parts as it is now. @throws Error if a part has no place on the page. */
+/** The page with its current parts. @throws Error if a part has no place on the page. */
 async function gates(): Promise<string> {
   let page = withPart(await readFile('docs/gates.md', 'utf8'), 'threat-codes', threatCodes())
   for (const path of EXAMPLES) {
@@ -80,7 +80,7 @@ async function gates(): Promise<string> {
   return page
 }
 
-/** Puts a text between the markers of its name. */
+/** Replaces the text between the markers of a name. */
 function withPart(page: string, name: string, text: string): string {
   const [begin, end] = [
     `<!-- begin ${name}: made by \`npm run docs\`, do not edit -->`,

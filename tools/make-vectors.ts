@@ -1,5 +1,5 @@
-// Makes the golden data in `vectors/packs` and `vectors/demo`, or with `--check` says which of it is not what would be
-// made. Keys and clock are fixed, so that every machine makes the same bytes.
+// Writes the golden data in `vectors/packs` and `vectors/demo`. With `--check`, reports differences. Keys and clock are
+// fixed, so that the bytes are the same on every machine.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { formatCase } from '../packages/evidence/test/case.ts'
@@ -31,7 +31,7 @@ const PLANS: readonly Plan[] = [
   ...POLICIES,
 ]
 
-/** The files that are made, by their path below the root of the repository. */
+/** The generated files, by path below the repository root. */
 const files = new Map([...(await makeCases()), ...(await makeDemos())])
 if (process.argv.includes('--check')) check()
 else write()
@@ -55,7 +55,7 @@ function check(): void {
   const wrong = problems.filter(([, problem]) => problem !== undefined)
   for (const [path, problem] of wrong) console.error(`${path} ${problem ?? ''}`)
   if (wrong.length === 0) return
-  console.error('run `npm run vectors` and look at what has changed')
+  console.error('run `npm run vectors` and review the changes')
   process.exitCode = 1
 }
 

@@ -1,17 +1,17 @@
-// A newer Node for the tests that compare two of them: taken from npm once. Never a reason to fail a run.
+// Gets a newer Node from npm for the tests that compare two versions. Never fails a run.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Raised by hand, as any dependency is. */
+/** Updated by hand, like any dependency. */
 const VERSION = '26.10.0'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * The path of a newer Node: the one TOLLGATE_NEWEST_NODE names, else one from npm, which has Node's own binaries as packages.
- * Where there is none it says loudly that the comparison will be skipped, and returns undefined.
+ * The path of a newer Node: TOLLGATE_NEWEST_NODE, or one from npm, which has Node binaries as packages. Otherwise prints that
+ * the comparison will be skipped, and returns undefined.
  */
 export async function ensureNewestNode({
   run,

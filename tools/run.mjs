@@ -1,4 +1,4 @@
-// The workshop's one door: `node tools/run.mjs TASK`. Plain JavaScript without dependencies, because it runs before
+// Runs the tasks of the project: `node tools/run.mjs TASK`. Plain JavaScript without dependencies, because it runs before
 // anything is installed.
 
 import { spawn } from 'node:child_process'
@@ -13,8 +13,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const WINDOWS = process.platform === 'win32'
 const env = { ...process.env, PATH: join(root, 'node_modules/.bin') + delimiter + process.env.PATH }
 
-// A step `does` something here or `run`s a command, or several rows of them `beside` each other, for two cores. Its output is
-// shown if it fails; an `open` step shows it as it comes, and a command in an open step gets the arguments after the task's name.
+// A step `does` something here or `run`s a command, or runs several rows of commands `beside` each other, for two cores. Its
+// output is shown if it fails. An `open` step shows its output as it arrives, and its command gets the arguments after the
+// task name.
 const install = { name: 'install', does: installDependencies }
 const browser = { name: 'browser', does: provideBrowser }
 const newestNode = { name: 'newest Node', does: provideNewestNode }
@@ -71,7 +72,7 @@ const TASKS = {
   ],
 }
 
-const running = new Set() // the children of the moment
+const running = new Set() // the running children
 let stopped // the exit code after a signal
 
 process.on('SIGINT', () => stop('SIGINT', 130))
@@ -92,7 +93,7 @@ async function main([task, ...args]) {
     if (stopped ?? code) return stopped ?? code
     steps.push({ name: step.name, seconds: Math.round((performance.now() - began) / 100) / 10 })
   }
-  // `npm run house` shows what the last whole run took.
+  // `npm run house` shows the duration of the last complete run.
   if (task === 'test' && extra.length === 0) keepTimes(steps)
   return 0
 }
@@ -103,7 +104,7 @@ function keepTimes(steps) {
   writeFileSync(join(root, '.cache/last-test.json'), JSON.stringify({ seconds, steps }))
 }
 
-/** Takes one step and says how long it took; answers with its exit code. */
+/** Runs one step, prints its duration and returns its exit code. */
 async function take(step, extra) {
   const began = performance.now()
   process.stdout.write(`▸ ${step.name} …${step.open ? '\n' : ' '}`)
@@ -120,7 +121,7 @@ function runStep({ run, beside, open = false }, extra) {
   return runCommand(open ? [...run, ...extra] : run, open)
 }
 
-/** Runs rows of commands at the same time, each row up to its first failure; all that failed is shown. */
+/** Runs rows of commands concurrently, each row up to its first failure. Shows the output of all failures. */
 async function runBeside(rows) {
   const results = await Promise.all(rows.map(runRow))
   const failed = results.filter(({ code }) => code !== 0)
@@ -153,7 +154,7 @@ function runCommand([command, ...args], open = false) {
   })
 }
 
-/** Hands a signal on to the child and all it started (npm keeps signals to itself); the second one always ends them. */
+/** Forwards a signal to the child and its process group, because npm does not. The second signal always ends them. */
 function stop(signal, code) {
   const children = [...running].filter(({ pid }) => pid)
   if (children.length === 0) process.exit(code)
@@ -161,7 +162,7 @@ function stop(signal, code) {
     try {
       process.kill(WINDOWS ? pid : -pid, stopped ? 'SIGKILL' : signal)
     } catch {
-      // They have just ended by themselves, and the run is about to notice.
+      // They have just exited.
     }
   }
   stopped = code
@@ -171,7 +172,7 @@ function script(name) {
   return ['npm', 'run', '-s', name]
 }
 
-/** Installs exactly what the lockfile names, unless that was installed before. */
+/** Installs exactly the lockfile, unless it is already installed. */
 async function installDependencies() {
   const stamp = join(root, 'node_modules/.tollgate-installed')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === installDigest()) return { note: 'up to date' }
@@ -180,7 +181,7 @@ async function installDependencies() {
   return result
 }
 
-/** A digest of all that decides what npm installs. */
+/** A digest of everything that determines what npm installs. */
 function installDigest() {
   const packages = readdirSync(join(root, 'packages')).sort()
   const manifests = packages.map((name) => join('packages', name, 'package.json'))
@@ -204,7 +205,7 @@ async function provideNewestNode() {
   return { note: path ? 'ready' : 'none' }
 }
 
-/** What a step needs to run commands and to speak while its own line is still open. */
+/** The functions that a step uses to run commands and to print while its line is open. */
 function hands() {
   let lineEnd = '\n'
   return {

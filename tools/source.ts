@@ -1,10 +1,10 @@
-// Parses files of code, each once: several measures look at the same file.
+// Parses source files, each only once.
 
 import ts from 'typescript-api'
 
 const parsed = new Map<string, ts.SourceFile>()
 
-/** The syntax of a file. Nodes know their parents. */
+/** The syntax tree of a file, with parent links. */
 export function sourceOf(path: string, text: string): ts.SourceFile {
   const known = parsed.get(path)
   if (known?.text === text) return known

@@ -1,5 +1,5 @@
-// `npm run unused`: fails if a file of the packages exports a name that no other file takes. `--tests` also lists the names
-// that only tests take; those are no failure, since a test may look inside.
+// `npm run unused`: fails if a package file exports a name that no other file imports. `--tests` also lists the names that
+// only tests use, which is allowed.
 
 import { fileURLToPath } from 'node:url'
 import { readCode } from './house/tree.ts'
