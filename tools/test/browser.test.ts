@@ -75,7 +75,7 @@ test('a name in TOLLGATE_BROWSER that is no program is said, and the PATH is sea
   const path = await ensureBrowser({ env, platform: 'linux', say: (line) => void said.push(line) })
   expect(path).toBe(join(env.PATH, 'chromium'))
   expect(said).toEqual([
-    'TOLLGATE_BROWSER names `/nowhere`, which is not a program; looking for another browser',
+    'TOLLGATE_BROWSER is set to `/nowhere`, which is not a program; looking for another browser',
   ])
 })
 

@@ -19,7 +19,7 @@ export type GatewayErrorCode =
 /** An error with its code and hints. It never contains a secret or an argument value. */
 export class GatewayError extends Error {
   readonly code: GatewayErrorCode
-  /** What to do next, one line each. May be empty. */
+  /** Hints for the user, one line each. May be empty. */
   readonly hints: readonly string[]
 
   constructor(

@@ -32,14 +32,14 @@ export function denialText(decided: Decided, repeated: boolean): string {
     return [
       `This call needs the approval of a person (${reason}). ${known?.sentence ?? ''}`,
       ...(detail === undefined ? [] : [`Detail: ${detail}`]),
-      `What to do: ${askFor(reason, approval)} After that, repeat exactly the same call. Until then it gets this same answer.`,
+      `Next step: ${askFor(reason, approval)} After that, repeat exactly the same call. Until then it gets this same answer.`,
       `Approval: ${approval ?? 'none'}. ${at}`,
     ].join('\n')
   }
   return [
     `Denied (${reason}). ${known?.sentence ?? ''}`,
     ...(detail === undefined ? [] : [`Detail: ${detail}`]),
-    `What to do: ${known?.remedy ?? 'ask the person who runs the gateway.'}`,
+    `Next step: ${known?.remedy ?? 'ask the person who runs the gateway.'}`,
     at,
   ].join('\n')
 }

@@ -1,4 +1,4 @@
-// The command as people start it: from its bundle, as long as that is as new as what it was made from.
+// Tests the command as users start it: from its bundle, if the bundle is not older than its sources.
 
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process'
 import {
@@ -29,7 +29,7 @@ function start(file: string, ...args: readonly string[]): SpawnSyncReturns<strin
   return spawnSync(process.execPath, [file, ...args], { env, encoding: 'utf8' })
 }
 
-describe('what the command is started from', () => {
+describe('the files that the command starts from', () => {
   beforeEach(() => cpSync(join(GATEWAY, 'bin'), join(folder, 'gateway/bin'), { recursive: true }))
 
   function put(path: string, text: string, time: number = NOON): void {
@@ -46,7 +46,7 @@ describe('what the command is started from', () => {
   const putModules = (): void => put('gateway/dist/src/cli/main.js', "console.log('modules')")
   const putBundle = (): void => put('gateway/dist/bundle/tollgate.cjs', "console.log('bundle')")
 
-  it('is the bundle where nothing is built again, and where nothing was built after it', () => {
+  it('are the bundle, if there is no build or no newer build', () => {
     put('gateway/package.json', '{"type":"module"}')
     putModules()
     putBundle()
@@ -69,7 +69,7 @@ describe('what the command is started from', () => {
     expect(begin().stdout).toBe('modules\n')
   })
 
-  it('are the modules without a bundle, and without either it says what to do', () => {
+  it('are the modules without a bundle; without both it prints what to do', () => {
     put('gateway/package.json', '{"type":"module"}')
     const { status, stderr } = begin()
     expect(status).toBe(2)
@@ -80,10 +80,10 @@ describe('what the command is started from', () => {
 })
 
 describe('the bundle', () => {
-  it('finds its threads and its natives, and decides as the modules do', () => {
+  it('finds its threads and native modules, and decides as the modules do', () => {
     const data = join(folder, 'data')
     expect(start(BUNDLE, 'init', '--data', data).status).toBe(0)
-    // Read by a thread of its own.
+    // Read by a separate thread.
     const replayed = start(BUNDLE, 'policy', 'replay', '--data', data)
     expect(replayed.stderr).toContain('keep: { calls: 7d }')
     const checked = start(BUNDLE, 'policy', 'check', '--json', '--data', data)
@@ -92,7 +92,7 @@ describe('the bundle', () => {
     expect(checked.stdout).toBe(modules.stdout)
   })
 
-  it('comes with the licences of all that is in it, and with every file that it names', () => {
+  it('includes the licences of its contents and every file that it refers to', () => {
     const licences = readFileSync(join(dirname(BUNDLE), 'LICENSES.txt'), 'utf8')
     for (const name of ['@marcbachmann/cel-js', '@noble/hashes', 'commander', 'picocolors', 're2js', 'yaml'])
       expect(licences).toMatch(new RegExp(`^${name} [0-9.]+ \\(`, 'm'))

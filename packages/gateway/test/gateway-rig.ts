@@ -1,4 +1,4 @@
-// A gateway on a real data directory, for tests: real keys, the real SQLite file, in a temporary folder.
+// A gateway on a real data directory for tests: real keys and the real SQLite file, in a temporary folder.
 
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ import { foundLedger, openGateway, type Gateway } from '../src/open.ts'
 
 export const ORIGIN = 'tollgate.test/ledger'
 
-/** Allows `notes/read` and `notes/write`, asks about `mail/send`. */
+/** Allows `notes/read` and `notes/write`, escalates `mail/send`. */
 export const POLICY = `
 tollgate: 1
 name: test
@@ -29,7 +29,7 @@ rules:
   - { id: mail, require: "mail/send", expires: 15m }
 `
 
-/** A data directory with keys and a founded ledger. */
+/** A data directory with keys and a new ledger. */
 export interface Site {
   readonly config: Config
   readonly keyring: Keyring
@@ -43,7 +43,7 @@ afterAll(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A new folder that is gone after the tests of the file. */
+/** A new folder that is removed after the tests of the file. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
   folders.push(folder)
@@ -52,7 +52,7 @@ export function newFolder(): string {
 
 type SiteChanges = Partial<Omit<Config, 'keep'>> & { readonly keep?: Partial<Config['keep']> }
 
-/** Makes a new site in a folder of its own. Sites of one run have the same keys. */
+/** Creates a site in a new folder. Sites of one run have the same keys. */
 export async function createSite({ keep, ...changes }: SiteChanges = {}): Promise<Site> {
   const folder = newFolder()
   const data = join(folder, 'data')
@@ -72,7 +72,7 @@ export function siteOf(config: Config, keyring: Keyring): Site {
   }
 }
 
-/** A data directory with a ledger that was only founded, to be copied: founding takes long, so all files of a run share it. */
+/** A data directory with an empty ledger, to be copied. Creating one takes long, so all files of a run share it. */
 async function founded(config: Config): Promise<string> {
   const { ledger, writer, tenant, commit } = config
   const name = [ledger, writer, tenant, commit].map(encodeURIComponent).join(',')
@@ -85,12 +85,12 @@ async function founded(config: Config): Promise<string> {
     renameSync(data, shared)
     return shared
   } catch {
-    // Another file of the run was sooner.
+    // Another test file of the run was first.
     return existsSync(shared) ? shared : data
   }
 }
 
-/** How a gateway in this data directory runs. */
+/** The configuration of a gateway in this data directory. */
 export function configFor(data: string, headGuard: string | undefined): Config {
   return {
     data,
@@ -137,7 +137,7 @@ export function ask(
   return authorize(kernel, { caller, door: 'http', assurance: 'advised', tool, args, session_id: session })
 }
 
-/** Says what an advised call did. */
+/** Reports the effect of an advised call. */
 export async function report({ kernel }: Gateway, decision: string): Promise<string> {
   const caller = { tenant: 'default', principal: 'agent:a' }
   return (await reportEffect(kernel, { caller, decision, status: 'COMPLETED', output: new Uint8Array(3) })).id

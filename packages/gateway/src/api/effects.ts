@@ -22,7 +22,7 @@ async function report(question: ApiQuestion): Promise<Reply> {
   return json(201, { receipt: id, ...deliveryOf(inspection) })
 }
 
-/** What the caller may forward. Without an output there was nothing to inspect. */
+/** The part that the caller may forward. Without an output there was nothing to inspect. */
 function deliveryOf(inspection: Inspection | undefined): Readonly<Record<string, unknown>> {
   if (!inspection) return { delivery: 'full', labels: [], findings: [] }
   const { delivery, labels, findings, content } = inspection

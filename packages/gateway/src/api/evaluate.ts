@@ -35,7 +35,7 @@ const VERDICT: ApiSchema = object({
   verdict: word(...VERDICTS),
   reason_code: { type: 'string', pattern: '^[A-Z_]+$' },
   message: described(SENTENCE, 'The meaning of the reason code.'),
-  remedy: described(SENTENCE, 'What to do about it.'),
+  remedy: described(SENTENCE, 'How to resolve it.'),
   rung: word(...LADDER_STEPS),
   rule: orNull(described(TEXT, 'The policy rule that decided.')),
   detail: orNull(described(TEXT, 'Details, without argument values.')),

@@ -12,7 +12,7 @@ export const PROBLEM: ApiSchema = {
     status: COUNT,
     detail: TEXT,
     code: { type: 'string', enum: Object.keys(PROBLEMS) },
-    'remedy?': described(TEXT, 'What to do about it.'),
+    'remedy?': described(TEXT, 'How to resolve it.'),
   }),
   description: 'RFC 9457. Some problems have further members.',
   additionalProperties: true,

@@ -7,7 +7,7 @@ import { GatewayError } from '../error.ts'
 interface ProblemKind {
   readonly status: number
   readonly title: string
-  /** What to do, if it is the same in every case. */
+  /** The remedy, if it is the same in every case. */
   readonly remedy?: string
 }
 
@@ -119,7 +119,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
 }
 
 interface ProblemOptions {
-  /** What to do about it. */
+  /** The remedy for this case. */
   readonly remedy?: string
   /** Headers of the answer. */
   readonly headers?: Readonly<Record<string, string>>

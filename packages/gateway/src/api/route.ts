@@ -66,7 +66,7 @@ export interface ApiQuestion {
   stillKnown(): boolean
 }
 
-/** Who may use a route: some roles, any valid token, or everyone. */
+/** The callers of a route: some roles, any valid token, or everyone. */
 export type Admission = readonly Role[] | 'any role' | 'public'
 
 /** The answer for one status. */

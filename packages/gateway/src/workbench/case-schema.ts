@@ -39,7 +39,7 @@ const PAGE = record(
       maximum: 100,
     }),
     findings: about('The finding codes that the Sentinel reports.', someOf(TEXT)),
-    by: about('Who reports the page. Default: the Sentinel.', { enum: ['sentinel', 'agent'] }),
+    by: about('The source of the report. Default: the Sentinel.', { enum: ['sentinel', 'agent'] }),
   },
   'url',
 )

@@ -1,4 +1,4 @@
-// Delegations, principals, and what a session says of both, over HTTP.
+// Delegations, principals, and how sessions show both, over HTTP.
 
 import { describe, expect, test } from 'vitest'
 import { createApiRig, delegated, DELEGATING, START, type ApiRig, type Person } from './rig.ts'
@@ -29,7 +29,7 @@ describe('a delegation', () => {
     expect(rig.receipts().at(-1)).toMatchObject({ kind: 'delegation', op: 'grant', by: 'user:olga' })
   })
 
-  test('that is handed in twice has one receipt', async () => {
+  test('that is registered twice has one receipt', async () => {
     const rig = await rigged()
     const { envelope } = await delegated()
     const [first, again] = [
@@ -86,7 +86,7 @@ describe('a delegation', () => {
     expect(status).toBe(409)
   })
 
-  test('is shown with its chain, and stands as the weakest of it', async () => {
+  test('is shown with its chain, with the status of the weakest delegation in it', async () => {
     const rig = await rigged()
     const first = await delegated({ delegate: 'agent:b' })
     await hand(rig, 'agent', first.envelope)
@@ -108,7 +108,7 @@ describe('a delegation', () => {
     expect(later.json.delegations).toMatchObject([{ id: first.id, standing: 'ended' }])
   })
 
-  test('is taken back by its delegator and by an operator, not by its delegate, and once', async () => {
+  test('is revoked by its delegator or an operator, not by its delegate, and only once', async () => {
     const rig = await rigged()
     const { id, envelope } = await delegated({ delegate: 'agent:b' })
     await hand(rig, 'agent', envelope)
@@ -124,7 +124,7 @@ describe('a delegation', () => {
     expect(json).toMatchObject({ standing: 'revoked', lineage: [{ revoked: true }] })
   })
 
-  test('carries calls of its delegate within its limits, and no others', async () => {
+  test('permits calls of its delegate within its limits, and no others', async () => {
     const rig = await rigged()
     const { id, envelope } = await delegated({ delegate: 'agent:b', tools: ['fs/read_file'] })
     await hand(rig, 'agent', envelope)
@@ -144,7 +144,7 @@ describe('a delegation', () => {
 })
 
 describe('a session', () => {
-  test('shows in whose name it acts, also after the delegation has ended and is forgotten', async () => {
+  test('shows its delegation, even after it has ended and was removed', async () => {
     const rig = await rigged()
     const first = await delegated({ delegate: 'agent:b' })
     await hand(rig, 'agent', first.envelope)
@@ -167,20 +167,20 @@ describe('a session', () => {
     expect(await show()).toEqual(lineage)
     rig.host.time += 3_600_001
     const until = new Date(rig.host.time + 1000).toISOString()
-    // Whoever registers another lets what has ended be forgotten.
+    // Registering another delegation removes ended ones.
     await hand(rig, 'agent', (await delegated({ nonce: 'two', until })).envelope)
     expect((await rig.ask('auditor', 'GET', `/v1/delegations/${first.id}`)).status).toBe(404)
     expect(await show()).toEqual(lineage)
   })
 
-  test('of nobody’s delegation has an empty lineage, no labels, and no trust where the policy asks for none', async () => {
+  test('without a delegation has an empty lineage, no labels, and no trust if the policy does not use it', async () => {
     const rig = await rigged()
     await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'fs/read_file', session_id: 's' })
     const { json } = await rig.ask('agent', 'GET', '/v1/sessions/s')
     expect(json).toMatchObject({ lineage: [], labels: [], elevated: null, trust: null })
   })
 
-  test('shows what data it has read, what it was raised to, and how far its principal is trusted', async () => {
+  test('shows its labels, its raised tier and the trust of its principal', async () => {
     const rig = await createApiRig({ policy: LADDER })
     const read = await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'db/people', session_id: 's' })
     await rig.ask('agent', 'POST', '/v1/effects', {
@@ -206,7 +206,7 @@ describe('a session', () => {
     expect((await rig.ask('agent', 'GET', '/v1/sessions/s')).json).toMatchObject({ elevated: null })
   })
 
-  test('says that it is broken when the record of its data was changed', async () => {
+  test('is shown as broken when the record of its data was modified', async () => {
     const rig = await createApiRig({ policy: LADDER })
     const read = await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'db/people', session_id: 's' })
     const decision = String(read.json.receipt)
@@ -241,7 +241,7 @@ gates:
 `
 
 describe('a principal', () => {
-  test('has the tier of the policy, its trust, and what it has left', async () => {
+  test('has its tier, its trust and its remaining limits', async () => {
     const rig = await createApiRig({ policy: LADDER })
     await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'db/people', session_id: 's' })
     const { json } = await rig.ask('agent', 'GET', '/v1/principals/agent:a')
@@ -258,7 +258,7 @@ describe('a principal', () => {
     })
   })
 
-  test('has left exactly what still passes, as time goes by', async () => {
+  test('has exactly the remaining calls that are still allowed, over time', async () => {
     const rig = await createApiRig({ policy: LADDER.replace('cost: 10/day', 'cost: 999/day') })
     const left = async (): Promise<number | undefined> => {
       const { json } = await rig.ask('auditor', 'GET', '/v1/principals/agent:a')
@@ -284,7 +284,7 @@ describe('a principal', () => {
     }
   })
 
-  test('whose record was changed has nothing left', async () => {
+  test('whose record was modified has nothing remaining', async () => {
     const rig = await createApiRig({ policy: LADDER })
     await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'db/people', session_id: 's' })
     const records = rig.store.records as Map<string, string>
@@ -294,14 +294,14 @@ describe('a principal', () => {
     expect(json.limits).toMatchObject([{ left: 0 }, { left: 0 }])
   })
 
-  test('that nobody has heard of stands as it would begin', async () => {
+  test('that is unknown has the initial state', async () => {
     const rig = await createApiRig({ policy: LADDER })
     const { json } = await rig.ask('operator', 'GET', '/v1/principals/agent%3Anew')
     expect(json).toMatchObject({ tier: 'observer', trust: '500.0000', delegate_only: true, frozen: false })
     expect(json.limits).toMatchObject([{ left: 3 }, { left: 10 }])
   })
 
-  test('is frozen by name, and with everything', async () => {
+  test('is frozen by name and by a global freeze', async () => {
     const rig = await createApiRig({ policy: LADDER })
     const frozen = async (): Promise<unknown> =>
       (await rig.ask('operator', 'GET', '/v1/principals/agent:a')).json.frozen

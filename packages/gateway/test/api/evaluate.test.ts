@@ -29,7 +29,7 @@ gates: { egress: { allow: ["*"] } }
 `
 
 describe('evaluate', () => {
-  test('answers ALLOW with the receipt that is on the ledger', async () => {
+  test('answers ALLOW with the receipt in the ledger', async () => {
     const rig = await check(`
       agent POST /v1/evaluate {"tool":"fs/read_file","arguments":{"path":"a"},"session_id":"s1"}
       status 200
@@ -65,7 +65,7 @@ describe('evaluate', () => {
     `)
   })
 
-  test('names score, threshold and axis of a risky session, and a way out that exists', async () => {
+  test('reports score, threshold and axis of a risky session, and a valid remedy', async () => {
     const rig = await createApiRig({ policy: EXPORTING })
     const call = {
       tool: 'data/export',
@@ -80,7 +80,7 @@ describe('evaluate', () => {
     expect(answer.json.remedy).toContain('tollgate sessions reset')
   })
 
-  test('takes the session from beside the context or from in it, and denies two', async () => {
+  test('reads the session outside or inside of the context, and denies two different ones', async () => {
     const rig = await check(`
       agent POST /v1/evaluate {"tool":"fs/read_file","context":{"session_id":"s1"}}
       body verdict "ALLOW"
@@ -95,7 +95,7 @@ describe('evaluate', () => {
     expect(named).toEqual(['s1', 's2', 's3', 's4'])
   })
 
-  test('knows the caller by its token alone', async () => {
+  test('identifies the caller only by its token', async () => {
     const rig = await check(`
       agent POST /v1/evaluate {"tool":"fs/read_file","principal":"agent:b"}
       body reason_code "IDENTITY_ISOLATION_VIOLATION"
@@ -103,7 +103,7 @@ describe('evaluate', () => {
     expect(last(rig, 'decision')).toMatchObject({ principal: 'agent:a', verdict: 'DENY' })
   })
 
-  test('has one door, whatever program says it asks', async () => {
+  test('always uses the same door, whatever the client claims', async () => {
     const rig = await createApiRig()
     const headers = {
       authorization: `Bearer ${rig.token('agent')}`,
@@ -115,7 +115,7 @@ describe('evaluate', () => {
     expect(last(rig, 'decision').door).toBe('http')
   })
 
-  test('leaves a trace of how long it took, with nothing of the arguments', async () => {
+  test('records a span with the duration, without arguments', async () => {
     const spans: Span[] = []
     const rig = await createApiRig({ api: { trace: (span) => void spans.push(span) } })
     const parent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
@@ -150,13 +150,13 @@ describe('evaluate', () => {
     'is not JSON': '{"tool":',
     'has a key twice': '{"tool":"fs/read_file","tool":"fs/read_file"}',
     'has a key twice after unescaping': '{"tool":"fs/read_file","to\\u006fl":"x"}',
-    'holds half of a surrogate pair': '{"tool":"fs/read_file","arguments":{"a":"\\ud800"}}',
+    'contains half of a surrogate pair': '{"tool":"fs/read_file","arguments":{"a":"\\ud800"}}',
     'nests too deep': `{"tool":"fs/read_file","arguments":${'['.repeat(80)}${']'.repeat(80)}}`,
     'has an integer beyond 2^53': '{"tool":"fs/read_file","arguments":{"n":9007199254740993}}',
     'is empty': '',
     'has something after its end': '{"tool":"fs/read_file"} x',
   }
-  test.each(Object.entries(refused))('denies on the record a body that %s', async (_, body) => {
+  test.each(Object.entries(refused))('denies with a receipt a body that %s', async (_, body) => {
     const rig = await createApiRig()
     const { status, json } = await rig.ask('agent', 'POST', '/v1/evaluate', body)
     expect([status, json.verdict, json.reason_code]).toEqual([200, 'DENY', 'AMBIGUOUS_INPUT'])
@@ -165,7 +165,7 @@ describe('evaluate', () => {
     expect(json.receipt).toBe(rig.store.entries.at(-1)?.id)
   })
 
-  test('denies on the record members of the wrong type', async () => {
+  test('denies members of the wrong type with a receipt', async () => {
     await check(`
       agent POST /v1/evaluate {"tool":7}
       body reason_code "AMBIGUOUS_INPUT"
@@ -179,7 +179,7 @@ describe('evaluate', () => {
     `)
   })
 
-  test('sends back, without a receipt, what is plainly not a call', async () => {
+  test('refuses without a receipt what is clearly not a call', async () => {
     const rig = await createApiRig()
     const before = rig.receipts().length
     await check(
@@ -201,7 +201,7 @@ describe('evaluate', () => {
     expect(rig.receipts().length).toBe(before)
   })
 
-  test('lets an approval be used by exactly the call it was asked for', async () => {
+  test('accepts an approval only for exactly the call it was requested for', async () => {
     await check(`
       agent POST /v1/evaluate {"tool":"mail/send","arguments":{"to":"a@example.com"}}
       let $request = approval
@@ -223,7 +223,7 @@ describe('the browser door', () => {
     visual_text_hash: sha256Hex('v'),
   }
 
-  test('judges a call with the observation that the Sentinel posted', async () => {
+  test('decides a call with the observation that the Sentinel posted', async () => {
     const rig = await createApiRig()
     const seen = { ...observation, sentinel_risk: 10, sentinel_findings: [] }
     const posted = await rig.ask('sentinel', 'POST', '/v1/browser/observations', seen)
@@ -245,7 +245,7 @@ describe('the browser door', () => {
     expect(again.json).toMatchObject({ verdict: 'DENY', reason_code: 'COGNITIVE_FIREWALL_SENTINEL_DENY' })
   })
 
-  test('denies a side effect about which the Sentinel says nothing', async () => {
+  test('denies a side effect without an observation of the Sentinel', async () => {
     await check(`
       agent POST /v1/browser/evaluate {"tool_name":"web/click","planner_ref":"p","observation":{"url":"https://example.com/"}}
       body reason_code "COGNITIVE_FIREWALL_SENTINEL_DENY"
@@ -256,7 +256,7 @@ describe('the browser door', () => {
     `)
   })
 
-  test('refuses an observation that says less than it must', async () => {
+  test('refuses an incomplete observation', async () => {
     await check(`
       sentinel POST /v1/browser/observations {"url":"https://example.com/"}
       status 400
@@ -277,7 +277,7 @@ describe('effects', () => {
     ['"output":null', 'null'],
     ['"output_base64":"aGVsbG8="', 'hello'],
   ]
-  test.each(outputs)('hashes %s as it says', async (member, bytes) => {
+  test.each(outputs)('hashes %s as documented', async (member, bytes) => {
     const rig = await check(`${allow}
       agent POST /v1/effects {"decision":"$id","status":"COMPLETED",${member}}
       status 201
@@ -289,7 +289,7 @@ describe('effects', () => {
     })
   })
 
-  test('takes an effect without output, once', async () => {
+  test('accepts an effect without output, once', async () => {
     await check(`${allow}
       agent POST /v1/effects {"decision":"$id","status":"FAILED"}
       status 201
@@ -299,7 +299,7 @@ describe('effects', () => {
     `)
   })
 
-  test('takes no effect from anybody but the principal', async () => {
+  test('accepts an effect only from the principal', async () => {
     const rig = await check(`${allow}
       other POST /v1/effects {"decision":"$id","status":"COMPLETED"}
       status 409
@@ -311,7 +311,7 @@ describe('effects', () => {
     expect(rig.receipts().some(({ kind }) => kind === 'effect')).toBe(false)
   })
 
-  test('refuses what is no effect', async () => {
+  test('refuses invalid effects', async () => {
     await check(`${allow}
       agent POST /v1/effects {"decision":"$id","status":"UNKNOWN"}
       status 400
@@ -353,13 +353,13 @@ describe('when the ledger fails', () => {
     expect((await rig.ask('agent', 'GET', '/v1/status')).json.poisoned).toMatch(/could not be written/)
   })
 
-  test('does not pass on an ALLOW that was decided while the ledger was given up', async () => {
+  test('does not return an ALLOW that was decided while the ledger was poisoned', async () => {
     const rig: ApiRig = await createApiRig({
       between: (store) => ({
         ...store,
         async write(batch) {
           await store.write(batch)
-          // Durable; but somebody poisons the ledger before the answer is on its way.
+          // Durable, but the ledger is poisoned before the answer is sent.
           if (batch.entries.some(({ encoded }) => encoded.receipt.kind === 'decision')) {
             void Promise.resolve().then(() => Promise.resolve().then(() => rig.kernel.ledger.poison('x')))
           }

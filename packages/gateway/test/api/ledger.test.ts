@@ -29,7 +29,7 @@ async function list(rig: ApiRig, person: Person, query: string): Promise<Listed>
 }
 
 describe('receipts', () => {
-  test('come newest first, page by page, none twice and none left out', async () => {
+  test('are listed newest first, page by page, each exactly once', async () => {
     const rig = await busy(5)
     const seen: number[] = []
     let query = '?kind=decision&limit=2'
@@ -43,7 +43,7 @@ describe('receipts', () => {
     expect(seen).toEqual([...new Set(seen)].sort((a, b) => b - a))
   })
 
-  test('are found by what they say', async () => {
+  test('are found by their contents', async () => {
     const rig = await busy(2)
     await rig.ask('other', 'POST', '/v1/evaluate', { tool: 'fs/write_file' })
     const found = async (query: string): Promise<number> =>
@@ -57,7 +57,7 @@ describe('receipts', () => {
     expect(await found(`?decision=${first?.id ?? ''}`)).toBe(1)
   })
 
-  test('are found by how their ids begin, as far as they may be seen', async () => {
+  test('are found by the beginning of their ids, if the caller may see them', async () => {
     const rig = await busy(2)
     const [first] = (await list(rig, 'auditor', '?verdict=ALLOW')).receipts
     const begins = `?begins=${(first?.id ?? '').slice(0, 8)}`
@@ -68,7 +68,7 @@ describe('receipts', () => {
     await script(rig, 'auditor GET /v1/receipts?begins=abc\nstatus 400')
   })
 
-  test('refuse what they do not know', async () => {
+  test('refuse unknown parameters', async () => {
     await script(
       await busy(0),
       `
@@ -105,7 +105,7 @@ describe('receipts', () => {
     expect(text).toContain(Buffer.from(rig.store.entries[index]?.payload ?? []).toString())
   })
 
-  test('are proven under a fresh checkpoint', async () => {
+  test('are proven under a new checkpoint', async () => {
     const rig = await busy(3)
     const index = rig.store.entries.length - 2
     const { text, headers } = await rig.ask(
@@ -132,7 +132,7 @@ describe('receipts', () => {
   })
 
   test.each(['far-auditor', 'agent'] as const)(
-    'that the ledger rests on are shown to every reader: %s',
+    'of genesis and keys are shown to every reader: %s',
     async (who) => {
       const rig = await busy(0)
       const genesis = `/v1/receipts/${rig.store.entries[0]?.id ?? ''}`
@@ -170,20 +170,20 @@ describe('export', () => {
     expect(report.exit).toBe(0)
   })
 
-  test('of a range has the policies that were in force where it begins', async () => {
+  test('of a range has the policies in force at its start', async () => {
     const rig = await busy(2)
     const policy = rig.receipts().findIndex(({ kind }) => kind === 'policy')
     const from = rig.receipts().length - 1
     const response = await fetchPack(rig, `?from=${from}`)
     const report = await verifyPack([new Uint8Array(await response.arrayBuffer())])
-    // The beginning, the writer's key, and the policy.
+    // The genesis receipt, the writer's key and the policy.
     expect(policy).toBe(2)
     expect(report.selected).toBe(3)
     const one = await verifyPack([new Uint8Array(await (await fetchPack(rig, '?from=2&to=3')).arrayBuffer())])
     expect(one.selected).toBe(2)
   })
 
-  test('of one receipt is for another tenant too, if it is its own', async () => {
+  test('of a single receipt is possible for another tenant, if the receipt is its own', async () => {
     const rig = await busy(1)
     const { json } = await rig.ask('far-agent', 'POST', '/v1/evaluate', { tool: 'x' })
     const response = await fetchPack(rig, `?receipt=${String(json.receipt)}`, 'far-auditor')
@@ -194,7 +194,7 @@ describe('export', () => {
     expect(report.exit).toBe(0)
   })
 
-  test('of what is not there is refused before anything is sent', async () => {
+  test('of a missing receipt is refused before anything is sent', async () => {
     const rig = await busy(1)
     for (const query of ['?from=9999', '?from=5&to=5', '?since=9999', '?to=99999', '?receipt=x']) {
       const response = await fetchPack(rig, query)
@@ -203,7 +203,7 @@ describe('export', () => {
   })
 })
 
-/** Reads events of a stream until there are so many. */
+/** Reads a number of events from a stream. */
 async function events(response: Response, count: number): Promise<string[]> {
   const found: string[] = []
   let text = ''
@@ -224,7 +224,7 @@ async function openStream(rig: ApiRig, query = '', more: Record<string, string> 
 }
 
 describe('the stream', () => {
-  test('shows receipts as they come, only from now on, only one’s own', async () => {
+  test('shows only new receipts, and only those of the caller', async () => {
     const rig = await busy(2)
     const response = await openStream(rig)
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -255,7 +255,7 @@ describe('the stream', () => {
     expect(await reading).toBe(': tollgate\n\n')
   })
 
-  test('ends when the token does', async () => {
+  test('ends when the token is revoked', async () => {
     const rig = await busy(1)
     const { token, info } = await rig.tokens.issue(
       { role: 'agent', tenant: 'default', principal: 'agent:a' },
@@ -283,7 +283,7 @@ describe('the stream', () => {
     await reader?.cancel()
   })
 
-  test('is not opened without end by one principal', async () => {
+  test('is limited per principal', async () => {
     const rig = await busy(0)
     const headers = { authorization: `Bearer ${rig.token('agent')}` }
     const open = (): Promise<Response> =>
@@ -303,17 +303,17 @@ describe('the stream', () => {
     expect((await open()).status).toBe(200)
   })
 
-  test('is not opened without end by many requests in one moment', async () => {
+  test('is limited per principal for simultaneous requests', async () => {
     const rig = await busy(0)
     const all = await Promise.all(Array.from({ length: 300 }, () => openStream(rig)))
     expect(all.filter(({ status }) => status === 200)).toHaveLength(32)
     expect(all.filter(({ status }) => status === 429)).toHaveLength(268)
-    // Whether anybody has begun to read it or not, one that is closed is no longer counted.
+    // A closed stream is no longer counted, even if it was never read.
     for (const { body } of all) await body?.cancel()
     expect((await openStream(rig)).status).toBe(200)
   })
 
-  test('is not counted for a caller who was gone before it began', async () => {
+  test('is not counted for a caller that disconnected before it began', async () => {
     const rig = await busy(0)
     const headers = { authorization: `Bearer ${rig.token('agent')}` }
     for (let i = 0; i < 40; i++) {
@@ -332,7 +332,7 @@ describe('the stream', () => {
     expect(size).toHaveBeenCalledTimes(40)
   })
 
-  test('looks again every 50 ms at most, however often the ledger grows, and misses nothing', async () => {
+  test('reads at most every 50 ms, however fast the ledger grows, and misses nothing', async () => {
     const base = await createApiRig()
     let looks = 0
     let ring = (): void => undefined
@@ -354,7 +354,7 @@ describe('the stream', () => {
     await reading
   })
 
-  test('leaves nothing behind when its reader is gone', async () => {
+  test('releases everything when its reader disconnects', async () => {
     const rig = await busy(1)
     const abort = new AbortController()
     const headers = { authorization: `Bearer ${rig.token('agent')}` }
@@ -371,7 +371,7 @@ describe('the stream', () => {
 })
 
 describe('sessions', () => {
-  test('show what is remembered, as the ledger has it', async () => {
+  test('show the stored state, as in the ledger', async () => {
     await script(
       await busy(3),
       `
@@ -393,7 +393,7 @@ describe('sessions', () => {
     )
   })
 
-  test('that retention has closed are not shown as broken, and are explained as they are judged', async () => {
+  test('that were closed by retention are not shown as broken, and explanations match decisions', async () => {
     const rig = await busy(2)
     await closeSessions(rig.kernel, [{ name: 'session\ndefault\nagent:a\ns1', seq: 2 }])
     await script(
@@ -412,7 +412,7 @@ describe('sessions', () => {
     )
   })
 
-  test('are found however far back their last decision is', async () => {
+  test('are found even if their last decision is far back', async () => {
     const rig = await busy(2)
     const page = (): Promise<Page> => Promise.resolve({ entries: [], next: 7 })
     const app = createApp({ ...rig.options, view: { ...rig.view, page } })
@@ -425,7 +425,7 @@ describe('sessions', () => {
     })
   })
 
-  test('say so when their record was changed', async () => {
+  test('are shown as broken when their record was modified', async () => {
     const rig = await busy(2)
     const name = 'session\ndefault\nagent:a\ns1'
     const records = rig.store.records as Map<string, string>
@@ -435,7 +435,7 @@ describe('sessions', () => {
 })
 
 describe('reading in turn', () => {
-  /** A ledger whose pages come when the test says so. */
+  /** A ledger whose pages are returned when the test says so. */
   async function slowRig(): Promise<{ rig: ApiRig; most: () => number; go: () => void }> {
     const base = await createApiRig()
     let now = 0
@@ -459,7 +459,7 @@ describe('reading in turn', () => {
 
   const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5))
 
-  test('an agent has eight questions looked up at once; more wait, and many more are sent back', async () => {
+  test('an agent has at most eight concurrent reads; more wait, and beyond the queue they are refused', async () => {
     const { rig, most, go } = await slowRig()
     const statuses: number[] = []
     const asking = Array.from({ length: 300 }, async () => {
@@ -470,7 +470,7 @@ describe('reading in turn', () => {
     await soon()
     expect(most()).toBe(8)
     expect(statuses).toEqual(Array.from({ length: 228 }, () => 429))
-    // Everybody else is answered meanwhile, and so is the same agent when it asks for a verdict.
+    // Other callers are answered meanwhile, and so is the same agent when it evaluates a call.
     const other = rig.ask('other', 'GET', '/v1/receipts')
     expect((await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'fs/read_file' })).status).toBe(200)
     for (let i = 0; i < 12; i++) {
@@ -483,13 +483,13 @@ describe('reading in turn', () => {
     expect(most()).toBeLessThanOrEqual(9)
   })
 
-  test('a question that fails gives its turn back', async () => {
+  test('a failed read frees its turn', async () => {
     const page = (): Promise<never> => Promise.reject(new Error('no reader'))
     const rig = await createApiRig({ api: { view: { ...(await createApiRig()).view, page } } })
     for (let i = 0; i < 20; i++) expect((await rig.ask('agent', 'GET', '/v1/receipts')).status).toBe(500)
   })
 
-  test('streams wait for their turn and are not cut off', async () => {
+  test('streams wait for their turn and are not interrupted', async () => {
     const { rig, most, go } = await slowRig()
     const streams = await Promise.all(Array.from({ length: 32 }, () => openStream(rig, '?from=0')))
     const reading = streams.map((each) => each.text())

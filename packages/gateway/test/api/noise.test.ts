@@ -1,4 +1,4 @@
-// Noise: whatever comes, the answer is a problem or a DENY, and never a fault of the gateway.
+// Random input: the answer is always a problem or a DENY, never an internal error.
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -7,10 +7,10 @@ import { createBudget } from '../../src/budget.ts'
 import { createApiRig, PEOPLE, type Person } from './rig.ts'
 import { runs } from '../../../evidence/test/runs.ts'
 
-test('a body of any bytes is never allowed, and never a fault', async () => {
+test('a body of random bytes is never allowed and never causes an internal error', async () => {
   const rig = await createApiRig({
     kernel: { quota: { calls: 1_000_000, period: 1 } },
-    // Unreadable bodies are charged; here each is to be read.
+    // Unreadable bodies are charged. Here the budget must not run out.
     api: { budget: createBudget({ rate: 2 ** 40, burst: 2 ** 40 }) },
   })
   const members = fc.constantFrom('tool', 'arguments', 'session_id', 'principal', 'context', 'approval', 'x')
@@ -28,7 +28,7 @@ test('a body of any bytes is never allowed, and never a fault', async () => {
   )
 })
 
-test('a path, a query and a body of anything are never a fault', async () => {
+test('a random path, query and body never cause an internal error', async () => {
   const rig = await createApiRig()
   const people = fc.constantFrom(...(Object.keys(PEOPLE) as Person[]), undefined)
   const part = fc.oneof(

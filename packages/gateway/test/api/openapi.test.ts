@@ -1,4 +1,4 @@
-// The description of the API: what it says is what the routes do.
+// The description of the API matches the routes.
 
 import { describe, expect, test } from 'vitest'
 import { openApi } from '../../src/api/openapi.ts'
@@ -40,7 +40,7 @@ describe('the document', () => {
     expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(ROUTES.length)
   })
 
-  test('every operation that it names is answered by the app', async () => {
+  test('every operation in it is answered by the app', async () => {
     const rig = await createApiRig()
     for (const { path, method } of operations) {
       const { status } = await rig.app.fetch(
@@ -50,7 +50,7 @@ describe('the document', () => {
     }
   })
 
-  test('names the parts of every path, and only those', () => {
+  test('lists the parameters of every path, and only those', () => {
     for (const { path, operation } of operations) {
       const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
       const named = (operation.parameters ?? []).filter((each) => each.in === 'path')
@@ -59,7 +59,7 @@ describe('the document', () => {
     }
   })
 
-  test('uses only words of JSON Schema that the validator knows, and refers only to what is there', () => {
+  test('uses only JSON Schema keywords that the validator supports, and has no dangling references', () => {
     const known = [
       ...['type', 'description', 'enum', 'pattern', 'minLength', 'maxLength', 'minimum', 'maximum', 'items'],
       ...['maxItems', 'properties', 'required', 'additionalProperties', 'default', '$ref'],
@@ -85,7 +85,7 @@ describe('the document', () => {
     expect(Object.keys(document.components.schemas)).toEqual(['Problem'])
   })
 
-  test('says who needs a token', () => {
+  test('states which routes need a token', () => {
     for (const { operation } of operations) {
       const { roles } = ROUTES.find(({ id }) => id === operation.operationId) ?? {}
       expect(operation.security).toEqual(roles === 'public' ? [] : undefined)

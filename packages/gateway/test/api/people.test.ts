@@ -1,4 +1,4 @@
-// What people do over HTTP: approvals, freezes, policies, tokens.
+// Actions of people over HTTP: approvals, freezes, policies, tokens.
 
 import { sha256Hex } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
@@ -17,7 +17,7 @@ const ASK = `
 `
 
 describe('approvals', () => {
-  test('wait, are granted once, and are used up by the call', async () => {
+  test('wait, are granted once, and are used by the call', async () => {
     await check(`${ASK}
       operator GET /v1/approvals
       body approvals.0.id "$id"
@@ -59,7 +59,7 @@ describe('approvals', () => {
     `)
   })
 
-  test('have their approver and reason in every answer, also once they are used', async () => {
+  test('have their approver and reason in every answer, even after use', async () => {
     const reason = (text: string): string => `{"because":"${text}"}`
     const rig = await check(`${ASK}
       operator POST /v1/approvals/$id/approve ${reason('use AKIAIOSFODNN7EXAMPLE')}
@@ -83,7 +83,7 @@ describe('approvals', () => {
     })
   })
 
-  test('need a reason where the policy says so, for a no as well', async () => {
+  test('need a reason if the policy requires it, for denials too', async () => {
     await check(
       `${ASK}
       operator GET /v1/approvals/$id
@@ -103,7 +103,7 @@ describe('approvals', () => {
     )
   })
 
-  test('show the page of a browser call to who decides', async () => {
+  test('show the page of a browser call to the approver', async () => {
     const hash = 'ab'.repeat(32)
     const seen = {
       dom_hash: hash,
@@ -128,7 +128,7 @@ describe('approvals', () => {
     expect(audited.page).not.toHaveProperty('url')
   })
 
-  test('end by themselves', async () => {
+  test('expire', async () => {
     const rig = await check(ASK)
     const id = String(rig.store.entries.at(-1)?.id)
     rig.host.time += 16 * 60_000
@@ -139,7 +139,7 @@ describe('approvals', () => {
     await script(rig, `operator POST /v1/approvals/${id}/approve\nstatus 409\nhas the request has expired`)
   })
 
-  test('are nobody’s own to give', async () => {
+  test('cannot be given by the requester', async () => {
     const rig = await createApiRig()
     const { token } = await rig.tokens.issue(
       { role: 'operator', tenant: 'default', principal: 'agent:a' },
@@ -179,7 +179,7 @@ describe('approvals', () => {
     expect(rig.receipts().length).toBeGreaterThan(0)
   })
 
-  test('wake who waits for them', async () => {
+  test('wake the requests that wait for them', async () => {
     const rig = await check(ASK)
     const id = String(rig.store.entries.at(-1)?.id)
     const start = performance.now()
@@ -190,7 +190,7 @@ describe('approvals', () => {
     expect(performance.now() - start).toBeLessThan(20_000)
   })
 
-  test('are not waited for without end by many requests in one moment', async () => {
+  test('limit the number of simultaneous waiting requests', async () => {
     const rig = await check(ASK)
     const url = `/v1/approvals/${String(rig.store.entries.at(-1)?.id)}?wait=60`
     const asking = Array.from({ length: 300 }, () => rig.ask('agent', 'GET', url))
@@ -201,7 +201,7 @@ describe('approvals', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(268)
   })
 
-  test('show what is asked for to those who decide and whose it is, and to nobody else', async () => {
+  test('show the arguments only to approvers and the requester', async () => {
     const rig = await check(ASK)
     const url = `/v1/approvals/${String(rig.store.entries.at(-1)?.id)}`
     for (const [person, shown] of [
@@ -216,7 +216,7 @@ describe('approvals', () => {
     }
   })
 
-  test('let go who waits when the time is up, when the gateway stops, and when the token ends', async () => {
+  test('end waiting requests on timeout, when the gateway stops, and when the token is revoked', async () => {
     const rig = await check(ASK)
     const url = `/v1/approvals/${String(rig.store.entries.at(-1)?.id)}?wait=`
     const start = performance.now()
@@ -261,7 +261,7 @@ describe('freezes', () => {
     }
   })
 
-  test('refuse an order that can be read in two ways', async () => {
+  test('refuse an ambiguous order', async () => {
     await check(`
       operator POST /v1/freeze {"scope":"all","target":"agent:a","frozen":true}
       status 400
@@ -282,7 +282,7 @@ describe('freezes', () => {
 describe('the policy', () => {
   const NEXT = 'tollgate: 1\nname: next\nrules: []\n'
 
-  test('is shown with its rungs, and with what is pending', async () => {
+  test('is shown with its steps, and with a pending file', async () => {
     const rig = await check(`
       operator GET /v1/policy
       body name "test"
@@ -313,7 +313,7 @@ describe('the policy', () => {
     })
   })
 
-  test('stays when the new one has mistakes, each with its place', async () => {
+  test('stays when the new one has mistakes, each with its position', async () => {
     await check(`
       admin POST /v1/policy {"text":"tollgate: 1\\nname: next\\nrulez: []\\n"}
       status 422
@@ -324,7 +324,7 @@ describe('the policy', () => {
     `)
   })
 
-  test('explains a call by the same ladder, without a trace', async () => {
+  test('explains a call with the same ladder, without a receipt', async () => {
     const rig = await createApiRig()
     const before = rig.receipts().length
     await script(
@@ -348,7 +348,7 @@ describe('the policy', () => {
     expect(rig.receipts().length).toBe(before)
   })
 
-  test('explains what every rung says, which part of a condition fails, and all that stands in the way', async () => {
+  test('explains the answer of every step, the failing part of a condition, and all objections', async () => {
     const rig = await check(`
       admin POST /v1/policy {"text":"tollgate: 1\\nname: next\\ntools: { a: { effect: write, destinations: [to] } }\\nrules:\\n  - { id: few, allow: a, when: 'args.n < 3.0 && risk >= 0.0' }\\n  - { id: users, require: a, principal: 'user:*' }\\n"}
       status 200
@@ -375,7 +375,7 @@ describe('the policy', () => {
     expect(rig.receipts().filter(({ kind }) => kind === 'decision')).toEqual([])
   })
 
-  test('explains with what is remembered and what is frozen', async () => {
+  test('explains with the stored state and freezes', async () => {
     const explain =
       'auditor POST /v1/policy/explain {"tool":"fs/read_file","principal":"agent:a","session_id":"s1"}'
     const rig = await check(`
@@ -391,7 +391,7 @@ describe('the policy', () => {
 })
 
 describe('tokens', () => {
-  test('are issued, used, listed and revoked, each on the record', async () => {
+  test('are issued, used, listed and revoked, each with a receipt', async () => {
     const rig = await createApiRig()
     const issued = await rig.ask('admin', 'POST', '/v1/tokens', {
       role: 'agent',
@@ -425,7 +425,7 @@ describe('tokens', () => {
     )
   })
 
-  test('are refused where they would be nobody’s', async () => {
+  test('are refused without a valid principal', async () => {
     await check(`
       admin POST /v1/tokens {"role":"agent","principal":""}
       status 400
@@ -441,8 +441,8 @@ describe('tokens', () => {
   })
 })
 
-describe('figures', () => {
-  test('count decisions, effects and requests, and nothing that a caller names', async () => {
+describe('metrics', () => {
+  test('count decisions, effects and requests, without labels chosen by callers', async () => {
     const rig = await check(`
       agent POST /v1/evaluate {"tool":"fs/read_file"}
       let $id = receipt

@@ -1,4 +1,4 @@
-// The API on a real kernel, with a store in memory, fixed keys, a clock that the test turns, and people with tokens.
+// The API on a real kernel with an in-memory store, fixed keys, a controllable clock, and people with tokens.
 
 import {
   formatTrust,
@@ -66,7 +66,7 @@ principals:
   "agent:only": { tier: standard, delegate-only: true }
 `
 
-/** A delegation that `agent:a` has signed, or whoever `signer` names. */
+/** A delegation signed by `agent:a`, or by `signer`. */
 export async function delegated(
   given: Partial<DelegationStatement> = {},
   signer = 'agent:a',
@@ -88,7 +88,7 @@ export async function delegated(
   return { id, envelope: Buffer.from(envelope).toString() }
 }
 
-/** Who is who, by the name that tests use. */
+/** The people and their tokens, by their names in tests. */
 export const PEOPLE = {
   agent: { role: 'agent', tenant: 'default', principal: 'agent:a' },
   other: { role: 'agent', tenant: 'default', principal: 'agent:b' },
@@ -120,11 +120,11 @@ export interface RigOptions {
   readonly policy?: string
   readonly kernel?: Partial<KernelOptions>
   readonly api?: Partial<ApiOptions>
-  /** Something between the kernel and its store, to make it fail. */
+  /** A wrapper of the store, to make it fail. */
   readonly between?: (store: Store) => Store
 }
 
-/** Everything a test of the API needs. */
+/** Everything that a test of the API needs. */
 export interface ApiRig {
   readonly host: TestHost
   readonly store: MemoryStore
@@ -137,7 +137,7 @@ export interface ApiRig {
   /** The text of the policy file; undefined if there is none. */
   policyFile: string | undefined
   token(person: Person): string
-  /** Asks as a person, in process, and holds the answer against the description of the route. */
+  /** Sends a request as a person, in process, and checks the answer against the description of the route. */
   ask(person: Person | undefined, method: string, url: string, body?: Json | string): Promise<Answered>
   receipts(): readonly Receipt[]
   trust(): Promise<string>
@@ -242,7 +242,7 @@ export async function createApiRig(given: RigOptions = {}): Promise<ApiRig> {
   return rig
 }
 
-/** Reads an answer, and throws if it is not one that the route is described to give. */
+/** Reads an answer, and throws if the route does not describe it. */
 export async function described(method: string, url: string, response: Response): Promise<Answered> {
   const { status, headers } = response
   const text = await response.text()
@@ -290,7 +290,7 @@ function boundTo(store: MemoryStore): Store {
   }
 }
 
-/** The view over a store in memory: as plain as can be, to be the model of others. */
+/** The view over an in-memory store: as simple as possible, as the model for others. */
 export function viewOf(store: MemoryStore): LedgerView {
   const entry = (index: number): LedgerEntry | undefined => {
     const parsed = store.entries[index]
@@ -373,7 +373,7 @@ function fits(store: MemoryStore, filter: EntryFilter, index: number): boolean {
  *     body verdict "ALLOW"
  *     let $id = receipt
  *
- * The first word is a person of `PEOPLE`, or `nobody`. `body` compares a member (with dots) with a JSON value, `has` looks
+ * The first word is a person of `PEOPLE`, or `nobody` for no token. `body` compares a member (with dots) with a JSON value, `has` looks
  * for a text in the answer, `header` compares a header. What `let` names can be used in later lines.
  */
 export async function script(rig: ApiRig, text: string): Promise<void> {
@@ -401,7 +401,7 @@ export async function script(rig: ApiRig, text: string): Promise<void> {
       if (JSON.stringify(found) !== JSON.stringify(JSON.parse(rest.join(' ')))) fail(found)
     } else if (word === 'let') {
       named.set(first, String(memberOf(answer?.json, rest[1] ?? '')))
-    } else throw new Error(`a line that nobody understands: ${line}`)
+    } else throw new Error(`unknown line: ${line}`)
   }
 }
 

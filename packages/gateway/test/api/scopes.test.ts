@@ -1,4 +1,4 @@
-// Scopes of sessions at the doors: who may set one, what is said to everybody else, and what becomes of it.
+// Scopes of sessions at the doors: who may set one, how others are refused, and the effect of a scope.
 
 import { definitionOf, pinTool } from '@tollgate/kernel/admin'
 import { describe, expect, test } from 'vitest'
@@ -26,7 +26,7 @@ async function check(text: string): Promise<ApiRig> {
 }
 
 describe('over HTTP', () => {
-  test('a host opens a session, and the agent is held to it', async () => {
+  test('a host token opens a session, and its scope binds the agent', async () => {
     const rig = await check(`
       host POST /v1/sessions ${OPEN}
       status 200
@@ -44,7 +44,7 @@ describe('over HTTP', () => {
     expect(JSON.stringify(rig.receipts())).not.toContain('olga@example.com')
   })
 
-  test('an agent’s own token opens nothing, and says nothing of a scope in a call', async () => {
+  test('an agent token cannot open a session or send a scope in a call', async () => {
     const rig = await createApiRig({ policy: POLICY })
     const before = rig.receipts().length
     await script(
@@ -70,7 +70,7 @@ describe('over HTTP', () => {
     expect(rig.receipts().length).toBe(before)
   })
 
-  test('a host opens sessions of its own principal alone', async () => {
+  test('a host token opens only sessions of its own principal', async () => {
     await check(`
       host POST /v1/sessions {"session_id":"s1","principal":"agent:b","scope":${SCOPE}}
       status 403
@@ -83,7 +83,7 @@ describe('over HTTP', () => {
     `)
   })
 
-  test('a host comes before the first call, and later only narrows', async () => {
+  test('a host token sets a scope before the first call, and can only narrow it later', async () => {
     await check(`
       agent POST /v1/evaluate ${EVE}
       host POST /v1/sessions ${OPEN}
@@ -100,7 +100,7 @@ describe('over HTTP', () => {
     `)
   })
 
-  test('what is no scope is refused, and nothing is opened', async () => {
+  test('an invalid scope is refused, and no session is opened', async () => {
     await check(`
       host POST /v1/sessions {"session_id":"s1","scope":{"sink":["a"]}}
       status 400
@@ -118,7 +118,7 @@ describe('over HTTP', () => {
     `)
   })
 
-  test('an approval is for once, or widens the scope by what it is for', async () => {
+  test('an approval is valid once, or widens the scope by the call', async () => {
     await check(`
       host POST /v1/sessions ${OPEN}
       agent POST /v1/evaluate ${EVE}
@@ -143,7 +143,7 @@ describe('over HTTP', () => {
     `)
   })
 
-  test('a host is an agent in all else', async () => {
+  test('a host token is an agent token in all other respects', async () => {
     await check(`
       host POST /v1/evaluate ${OLGA}
       body verdict "ALLOW"
@@ -168,7 +168,7 @@ describe('at the MCP door', () => {
   const order = { ...call, answeredBy: 'server' } as const
   const done = (): Promise<{ ok: true; result: object }> => Promise.resolve({ ok: true, result: {} })
 
-  test('a host’s scope is in force before the call that brings it; an agent’s is refused loudly', async () => {
+  test('the scope of a host token is in force before the call that brings it; that of an agent token is refused', async () => {
     const rig = await createApiRig({ policy: POLICY })
     rig.kernel.catalogue.offer('mail/send', offer)
     await pinTool(rig.kernel, 'mail/send', offer.hash, 'user:olga')

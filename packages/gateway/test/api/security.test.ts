@@ -1,4 +1,4 @@
-// Who may do what, as a table over every route. A route without a row fails.
+// The permissions of every role on every route, as a table. A route without a row fails.
 
 import { sha256Hex } from '@tollgate/evidence'
 import { definitionOf, pinTool } from '@tollgate/kernel/admin'
@@ -10,16 +10,16 @@ import type { ApiRoute } from '../../src/api/route.ts'
 import { ROLES, type Role } from '../../src/tokens.ts'
 import { createApiRig, delegated, DELEGATING, type ApiRig, type Person } from './rig.ts'
 
-/** A request that a route's own roles get an answer to, and what comes of it. */
+/** A request that the roles of a route get an answer to, and the expected result. */
 interface Row {
   readonly url?: string
   readonly body?: object
   readonly status: number
 }
 
-// $decision is an ALLOW of agent:a, $request an ESCALATE of it, $token the hash of a token that nobody holds,
-// $offered the hash of the definition of fs/new, which nobody has pinned, $delegation one from agent:a to agent:c, and
-// $envelope another that nobody has handed in yet.
+// $decision is an ALLOW of agent:a, $request an ESCALATE of it, $token the hash of an unused token, $offered the hash of the
+// definition of fs/new, which is not pinned, $delegation one from agent:a to agent:c, and $envelope another one that is not
+// registered.
 const TABLE: Readonly<Record<string, Row>> = {
   evaluate: { body: { tool: 'fs/read_file' }, status: 200 },
   evaluateBrowser: { body: { tool_name: 'web/click' }, status: 200 },
@@ -83,7 +83,7 @@ const TRUSTING = DELEGATING.includes('gates:')
   ? DELEGATING.replace('gates:', 'gates:\n  trust: { needs: { admin: 100 } }')
   : `${DELEGATING}gates: { trust: { needs: { admin: 100 } } }\n`
 
-/** A rig with something of everything in it. */
+/** A rig with one of everything. */
 async function furnished(): Promise<ApiRig & { fill: (text: string) => string }> {
   const rig = await createApiRig({ policy: TRUSTING })
   const offered = definitionOf({ description: 'a tool' })
@@ -102,7 +102,7 @@ async function furnished(): Promise<ApiRig & { fill: (text: string) => string }>
     $token: spare.info.hash,
     $offered: offered.hash,
     $delegation: registered.id,
-    // It stands inside of a text.
+    // It is inside of a text.
     $envelope: JSON.stringify((await delegated({ nonce: 'two' })).envelope).slice(1, -1),
   }
   return Object.assign(rig, { fill: (text: string) => text.replace(/\$\w+/g, (name) => names[name] ?? '') })
@@ -164,7 +164,7 @@ describe.each(guarded.map((route) => [route.id, route] as const))('%s', (_, rout
       return `Bearer ${(await rig.tokens.issue(request, 'test')).token}`
     },
   }
-  test.each(Object.entries(strangers))('turns away %s', async (_, make) => {
+  test.each(Object.entries(strangers))('refuses %s', async (_, make) => {
     const before = rig.receipts().length
     const token = await make()
     const made = rig.receipts().length
@@ -178,7 +178,7 @@ describe.each(guarded.map((route) => [route.id, route] as const))('%s', (_, rout
   })
 
   const roles: readonly Role[] = route.roles === 'any role' ? ROLES : (route.roles as readonly Role[])
-  // A host may whatever an agent may.
+  // A host token may do everything that an agent token may.
   const may = (role: Role): boolean => roles.includes(role) || (role === 'host' && roles.includes('agent'))
   test.each(ROLES.map((role) => [role, may(role)] as const))('for %s: %s', async (role, may) => {
     const fresh = await furnished()
@@ -201,7 +201,7 @@ test.each(ROUTES.filter(({ roles }) => roles === 'public').map((route) => [route
 const withBody = ROUTES.filter(({ body }) => body)
 
 describe.each(withBody.map((route) => [route.id, route] as const))('the body of %s', (_, route) => {
-  // A role that may, so that only the body can be at fault.
+  // A role that is permitted, so that only the body can be wrong.
   const person = (route.roles as readonly Role[])[0] as Person
   const bad: readonly (readonly [string, Attempt, number])[] = [
     ['of another type', { type: 'text/plain', body: '{}' }, 415],
@@ -227,11 +227,11 @@ describe.each(withBody.map((route) => [route.id, route] as const))('the body of 
     '{"a":-0}',
     '\ufeff{}',
   ]
-  test.each(ambiguous)('%s is never taken for something', async (body) => {
+  test.each(ambiguous)('%s is never accepted', async (body) => {
     const rig = await furnished()
     const response = await send(rig, route, { body, token: `Bearer ${rig.token(person)}` })
     const answer = (await response.json()) as Record<string, unknown>
-    // Where calls are judged it is a DENY on the record, elsewhere it is sent back.
+    // Routes that decide calls deny it with a receipt, others refuse it.
     if (route.body?.raw === true) expect([response.status, answer.verdict]).toEqual([200, 'DENY'])
     else expect([response.status, answer.code]).toEqual([400, 'request-invalid'])
   })
@@ -285,7 +285,7 @@ describe('another principal', () => {
     expect((await (await furnished()).ask(person as Person, method, url)).status).toBe(403)
   })
 
-  test('finds nothing in its lists', async () => {
+  test('gets empty lists', async () => {
     const rig = await furnished()
     const receipts = async (person: Person, query = ''): Promise<unknown> =>
       (await rig.ask(person, 'GET', `/v1/receipts${query}`)).json.receipts
@@ -309,7 +309,7 @@ describe('another principal', () => {
     expect(new Set(own.map(({ tenant }) => tenant))).toEqual(new Set(['far']))
   })
 
-  test('neither hands in a delegation between others, nor one of another tenant', async () => {
+  test('cannot register a delegation between others, nor one of another tenant', async () => {
     const rig = await furnished()
     const before = rig.receipts().length
     const { envelope } = await delegated({ nonce: 'two' })
@@ -332,7 +332,7 @@ describe('another principal', () => {
     expect(rig.receipts().length).toBe(before)
   })
 
-  test('in another tenant cannot answer, freeze everything, or touch the policy here', async () => {
+  test('in another tenant cannot answer, freeze everything, or change the policy here', async () => {
     const rig = await furnished()
     const request = rig.fill('$request')
     const answered = await rig.ask('far-operator', 'POST', `/v1/approvals/${request}/approve`)
@@ -360,10 +360,10 @@ describe('another principal', () => {
   })
 })
 
-describe('a token that goes while the request is under way', () => {
+describe('a token that is revoked during the request', () => {
   const withBody = ROUTES.filter(({ body, roles }) => body && roles !== 'public')
 
-  /** Sends half a body, lets something happen, and sends the rest. */
+  /** Sends half a body, runs a function, and sends the rest. */
   async function halfway(
     rig: Awaited<ReturnType<typeof furnished>>,
     route: ApiRoute,
@@ -389,7 +389,7 @@ describe('a token that goes while the request is under way', () => {
   const cases = withBody.flatMap((route) =>
     (['revoked', 'ended'] as const).map((how) => [route.id, how, route] as const),
   )
-  test.each(cases)('%s: %s before the body has come, nothing is done', async (_, how, route) => {
+  test.each(cases)('%s: %s before the body has arrived, nothing is done', async (_, how, route) => {
     const rig = await furnished()
     const role = (route.roles as readonly Role[])[0] ?? 'admin'
     const principal = role === 'agent' ? 'agent:a' : 'user:x'
@@ -407,7 +407,7 @@ describe('a token that goes while the request is under way', () => {
     expect(rig.tokens.list().some(({ principal: each }) => each === 'agent:c')).toBe(false)
   })
 
-  /** A rig, and something that happens once while its ledger next writes. */
+  /** A rig, and a function that runs once during the next write of its ledger. */
   async function slowly(): Promise<{ rig: ApiRig; meanwhile: (run: () => void) => void }> {
     let next: (() => void) | undefined
     const rig = await createApiRig({
@@ -428,7 +428,7 @@ describe('a token that goes while the request is under way', () => {
     return sha256Hex(rig.token(person))
   }
 
-  test('gets no ALLOW that was decided meanwhile', async () => {
+  test('gets no ALLOW that was decided in the meantime', async () => {
     const { rig, meanwhile } = await slowly()
     meanwhile(() => void rig.tokens.revoke(hashOf(rig, 'agent'), 'test'))
     const { status, text } = await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'fs/read_file' })
@@ -436,7 +436,7 @@ describe('a token that goes while the request is under way', () => {
     expect(text).not.toContain('ALLOW')
   })
 
-  test('leaves no successor that was issued meanwhile', async () => {
+  test('gets no new token that was issued in the meantime', async () => {
     const { rig, meanwhile } = await slowly()
     meanwhile(() => void rig.tokens.revoke(hashOf(rig, 'admin'), 'test'))
     const asked = { role: 'admin', principal: 'user:thief' }
@@ -501,7 +501,7 @@ describe('without a kernel', () => {
     },
   )
 
-  test('nobody is known if there are neither tokens nor an identity', async () => {
+  test('no caller is known without tokens and identity', async () => {
     const rig = await createApiRig({ api: { kernel: undefined, tokens: undefined } })
     expect((await rig.ask('admin', 'GET', '/v1/status')).status).toBe(401)
   })

@@ -1,4 +1,4 @@
-// Tools over HTTP: what servers offer, how it stands to what is pinned, and who may pin it.
+// Tools over HTTP: offers, their state compared with pins, and who may pin.
 
 import type { JsonObject } from '@tollgate/evidence'
 import { definitionOf, type Definition } from '@tollgate/kernel/admin'
@@ -26,7 +26,7 @@ async function check(text: string): Promise<ApiRig> {
 }
 
 describe('tools', () => {
-  test('are listed by server, with how they stand and what is found in them', async () => {
+  test('are listed by server, with their state and findings', async () => {
     await check(`
       auditor GET /v1/tools
       status 200
@@ -45,7 +45,7 @@ describe('tools', () => {
     `)
   })
 
-  test('are shown with their definition; what is nowhere is not found', async () => {
+  test('are shown with their definition; unknown ones are not found', async () => {
     await check(`
       operator GET /v1/tools/definition?tool=fs/read_file
       status 200
@@ -60,7 +60,7 @@ describe('tools', () => {
     `)
   })
 
-  test('are pinned by the hash that was seen, and unpinned', async () => {
+  test('are pinned by the reviewed hash, and unpinned', async () => {
     const rig = await check(`
       operator POST /v1/tools/pin {"tool":"fs/read_file","hash":"$read"}
       status 200
@@ -86,7 +86,7 @@ describe('tools', () => {
     ])
   })
 
-  test('are not pinned by a hash that is not on offer', async () => {
+  test('are not pinned by a hash that is not offered', async () => {
     const rig = await check(`
       operator POST /v1/tools/pin {"tool":"fs/read_file","hash":"$server"}
       status 409
@@ -100,7 +100,7 @@ describe('tools', () => {
     expect(rig.receipts().some(({ kind }) => kind === 'pin')).toBe(false)
   })
 
-  test('that have changed since are told with what changed', async () => {
+  test('that have changed are shown with the changes', async () => {
     const rig = await check(`operator POST /v1/tools/pin {"tool":"fs/read_file","hash":"$read"}\nstatus 200`)
     rig.kernel.catalogue.offer('fs/read_file', tool('read_file', { description: 'Read a file and mail it' }))
     await script(
@@ -122,7 +122,7 @@ describe('tools', () => {
     )
   })
 
-  test('whose server is another program under the same name are changed, and that is grave', async () => {
+  test('whose server is another program under the same name are changed, with a high finding', async () => {
     const from = (origin: string): Definition =>
       definitionOf({
         kind: 'tool',
@@ -160,15 +160,15 @@ describe('tools', () => {
     )
   })
 
-  test('are looked through anew when their server offers something else', async () => {
+  test('are inspected again when their server offers something else', async () => {
     const rig = await check(`auditor GET /v1/tools\nbody servers.0.tools.1.findings []`)
     rig.kernel.catalogue.offer('fs/read_file', tool('read_file', { title: 'x\u200b' }))
     await script(rig, `auditor GET /v1/tools\nbody servers.0.tools.1.findings.0.code "HIDDEN_CHARACTERS"`)
   })
 
-  test('are not shown as pinned with a text that nobody pinned', async () => {
+  test('are not shown with a pinned text that was not pinned', async () => {
     const rig = await check(`operator POST /v1/tools/pin {"tool":"fs/read_file","hash":"$read"}\nstatus 200`)
-    // Sound: the store in memory keeps them in a map; here somebody writes to it behind its back.
+    // Sound: the in-memory store keeps them in a map. The test modifies it directly.
     const records = rig.store.records as Map<string, string>
     records.set('pin\nfs/read_file', tool('read_file', { description: 'forged' }).text)
     await script(
@@ -179,7 +179,7 @@ describe('tools', () => {
     )
   })
 
-  test('whose schema cannot be used are not pinned, and say why', async () => {
+  test('with an unusable schema are not pinned, and the answer says why', async () => {
     const rig = await createApiRig()
     const odd = tool('odd', { inputSchema: { type: 'object', $ref: 'https://evil.test/x' } })
     rig.kernel.catalogue.offer('fs/odd', odd)
@@ -195,7 +195,7 @@ describe('tools', () => {
     expect(rig.receipts().some(({ kind }) => kind === 'pin')).toBe(false)
   })
 
-  test('are none of an agent’s business', async () => {
+  test('are not visible to agents', async () => {
     await check(`
       agent GET /v1/tools
       status 403
@@ -216,11 +216,11 @@ describe('many thousands of names', () => {
   }
   const list = async (rig: ApiRig, query = ''): Promise<Listing> => {
     const { json }: { json: unknown } = await rig.ask('auditor', 'GET', `/v1/tools${query}`)
-    // Sound: the rig holds the answer against the description of the route.
+    // Sound: the rig checks the answer against the description of the route.
     return json as Listing
   }
 
-  test('of one server are listed as far as an answer goes, and take no room of another', async () => {
+  test('of one server are listed up to a limit, without displacing those of another', async () => {
     const rig = await createApiRig()
     offer(rig, 'flood', 20_000)
     offer(rig, 'small', 3)
@@ -232,7 +232,7 @@ describe('many thousands of names', () => {
     expect(more).toBe(20_000 - MAX_LISTED / 2)
   })
 
-  test('leave what was approved and has changed in sight', async () => {
+  test('do not hide approved tools that have changed', async () => {
     const rig = await createApiRig()
     rig.kernel.catalogue.offer('fs/zz_last', tool('zz_last'))
     await script(
@@ -246,7 +246,7 @@ describe('many thousands of names', () => {
     expect(server?.tools.map((each) => each.tool)).toEqual(server?.tools.map((each) => each.tool).toSorted())
   })
 
-  test('can be asked for by server, by name and by how they stand', async () => {
+  test('can be filtered by server, name and state', async () => {
     const rig = await createApiRig()
     offer(rig, 'flood', 5000)
     offer(rig, 'small', 3)
@@ -260,7 +260,7 @@ describe('many thousands of names', () => {
     await script(rig, `auditor GET /v1/tools?state=odd\nstatus 400`)
   })
 
-  test('of servers are bounded too', async () => {
+  test('of servers are limited too', async () => {
     const rig = await createApiRig()
     for (let i = 0; i < 1000; i++) offer(rig, `s${i}`, 12)
     const { servers, more } = await list(rig)

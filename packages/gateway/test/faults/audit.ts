@@ -1,5 +1,5 @@
-// What must be true of a ledger after any fault, checked from the outside: against the journal of the process that wrote it,
-// and against everything that was seen in it before.
+// Checks the invariants of a ledger after any fault: against the journal of the process that wrote it, and against everything
+// seen in it before.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,10 +16,10 @@ import {
 } from '@tollgate/evidence'
 import type { Site } from '../gateway-rig.ts'
 
-/** One line of a journal: what happened, in words. */
+/** One line of a journal. */
 export type Line = readonly (string | number)[]
 
-/** How much was looked at. */
+/** Counts of what was checked. */
 export interface Counts {
   entries: number
   acknowledged: number
@@ -30,21 +30,21 @@ export interface Counts {
   starts: number
 }
 
-/** Watches one ledger over many faults. Each check adds to `violations`; a ledger that keeps its promises has none. */
+/** Audits one ledger over many faults. Each check adds to `violations`; an intact ledger has none. */
 export interface Audit {
   readonly violations: string[]
   readonly counts: Counts
-  /** Compares the ledger with a journal of the process that has just ended. */
+  /** Compares the ledger with the journal of the process that has just ended. */
   check(lines: readonly Line[]): Promise<void>
-  /** Reads every entry again and compares it with what it was when it was first seen. */
+  /** Reads every entry again and compares it with its first reading. */
   reread(): void
 }
 
-/** The lines of a journal. What was cut off by a kill was never said. */
+/** The lines of a journal, without a line cut off by a kill. */
 export function readJournal(file: string): readonly Line[] {
   const text = readFileSync(file, 'utf8')
   const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-  // Sound: only `faults-load.mjs` writes journals.
+  // Sound: only `load.mjs` writes journals.
   return whole
     .split('\n')
     .filter(Boolean)
@@ -73,7 +73,7 @@ interface Payload {
   readonly closed?: number
 }
 
-/** An allowed call: how far it has come. */
+/** The progress of an allowed call. */
 interface Call {
   readonly enforced: boolean
   readonly expires: number
@@ -81,7 +81,7 @@ interface Call {
   late: boolean
 }
 
-/** Begins to watch the ledger of a site. */
+/** Starts the audit of the ledger of a site. */
 export function createAudit({ config, keyring }: Site): Audit {
   const violations: string[] = []
   const counts: Counts = {
@@ -113,14 +113,14 @@ export function createAudit({ config, keyring }: Site): Audit {
     for (const [what, note] of lines) if (what === 'C') await checkNote(String(note))
   }
 
-  /** Takes in what is new, one entry after the other. */
+  /** Adds new entries in order. */
   function takeIn(starts: ReadonlySet<number>): void {
     if (starts.has(leaves.length)) atStart()
     const size = readEntries(leaves.length, (each) => {
       takeEntry(each)
       if (starts.has(leaves.length)) atStart()
     })
-    if (size !== leaves.length) wrong(`the head says ${size} entries, and there are ${leaves.length}`)
+    if (size !== leaves.length) wrong(`the head states ${size} entries, but there are ${leaves.length}`)
     for (const start of starts) if (start > leaves.length) wrong(`a start saw ${start} entries that are gone`)
   }
 
@@ -135,7 +135,7 @@ export function createAudit({ config, keyring }: Site): Audit {
         each({ idx: Number(idx), payload: bytesOf(payload), signature: bytesOf(signature) })
       }
       const head: unknown = db.prepare('SELECT size FROM head').get()
-      // Sound: a row is an object; what is not a number is no size of anything.
+      // Sound: a row is an object. Values that are not numbers are not sizes.
       return Number((head as { readonly size: unknown }).size)
     } finally {
       db.close()
@@ -148,9 +148,9 @@ export function createAudit({ config, keyring }: Site): Audit {
     const envelope = formatEnvelope(payload, receipt.key, signature)
     if (idx !== leaves.length) wrong(`entry ${leaves.length} is missing`)
     if (leaves.length > 0 && (receipt.prev_receipt_hash !== newest.id || receipt.seq !== newest.seq + 1))
-      wrong(`entry ${idx} does not follow the one before it`)
+      wrong(`entry ${idx} does not link to the previous one`)
     if (receipt.time < newest.time) wrong(`entry ${idx} goes back in time`)
-    if (indexes.has(id)) wrong(`entry ${idx} is there twice`)
+    if (indexes.has(id)) wrong(`entry ${idx} occurs twice`)
     tree.append(leafHash(envelope))
     roots.push(tree.root())
     leaves.push(sha256Hex(envelope))
@@ -186,12 +186,12 @@ export function createAudit({ config, keyring }: Site): Audit {
 
   function takeRecovery({ closed = 0, time }: Payload): void {
     counts.recoveries++
-    if (closed < uncovered || closed > row) wrong(`a recovery says ${closed}, and ${row} calls were closed`)
+    if (closed < uncovered || closed > row) wrong(`a recovery states ${closed}, but ${row} calls were closed`)
     uncovered = 0
     noneLeft(Date.parse(time), 'after a recovery')
   }
 
-  /** Just opened: nothing of the run before is open, unless its caller may still report on it. */
+  /** Just opened: no call of the previous run is open, unless its caller may still report it. */
   function atStart(): void {
     counts.starts++
     if (uncovered > 0) wrong(`${uncovered} calls were closed without a recovery receipt`)
@@ -212,7 +212,7 @@ export function createAudit({ config, keyring }: Site): Audit {
       if (!indexes.has(String(id))) wrong(`an acknowledged receipt is lost: ${id}`)
     }
     if (what === 'F' && (indexes.get(String(id)) !== at || leaves[Number(at)] !== hash))
-      wrong(`an acknowledged receipt is not what it was, or not where: ${id}`)
+      wrong(`an acknowledged receipt was changed or moved: ${id}`)
     if (what === 'D') checkEffect(String(id))
   }
 
@@ -228,21 +228,21 @@ export function createAudit({ config, keyring }: Site): Audit {
     const { size, root, origin } = parseCheckpoint(note)
     const own = roots[size]
     if (own === undefined || toHex(own) !== toHex(root)) {
-      wrong(`a checkpoint of ${size} is no prefix`)
+      wrong(`a checkpoint of ${size} is not a prefix`)
       return
     }
     const seeds = keyring.keys.filter(({ role }) => role === 'ledger').map(({ seed }) => seed)
     const keys = await Promise.all(seeds.map((seed) => importSigningKey(seed)))
     if ((await sealCheckpoint({ origin, size, root: own }, keys)) !== note)
-      wrong(`the checkpoint of ${size} is another when it is signed again`)
+      wrong(`the checkpoint of ${size} differs when it is signed again`)
   }
 
   function reread(): void {
     const size = readEntries(0, ({ idx, payload, signature }) => {
       const envelope = formatEnvelope(payload, parsed(payload).key, signature)
-      if (leaves[idx] !== sha256Hex(envelope)) wrong(`entry ${idx} is not what it was`)
+      if (leaves[idx] !== sha256Hex(envelope)) wrong(`entry ${idx} has changed`)
     })
-    if (size < leaves.length) wrong(`${leaves.length} entries were seen, and ${size} are left`)
+    if (size < leaves.length) wrong(`${leaves.length} entries were seen, but only ${size} remain`)
   }
 
   return { violations, counts, check, reread }
@@ -250,10 +250,10 @@ export function createAudit({ config, keyring }: Site): Audit {
 
 function bytesOf(value: unknown): Uint8Array {
   if (value instanceof Uint8Array) return value
-  throw new TypeError('the tables are strict: this column holds bytes')
+  throw new TypeError('the tables are strict: this column must contain bytes')
 }
 
 function parsed(payload: Uint8Array): Payload {
-  // Sound: every field is compared with what is expected of it.
+  // Sound: every member is compared with its expected value.
   return JSON.parse(Buffer.from(payload).toString()) as Payload
 }

@@ -9,7 +9,7 @@ if (unmountable !== undefined) tell('SKIPPED: disks of every size', { [unmountab
 const sizes = (from: number, to: number): number[] =>
   Array.from({ length: (to - from) / 4 }, (_, i) => from + 4 * i)
 
-describe('a disk that is full', () => {
+describe('a full disk', () => {
   it.skipIf(unmountable !== undefined).each([
     [100, 400],
     [400, 800],
@@ -22,7 +22,7 @@ describe('a disk that is full', () => {
     tell('disks that fill up', { sizes: sizes(from, to).length, acknowledged, violations: 0 })
   })
 
-  it('denies all that follows, at every size of a file', async () => {
+  it('denies all later calls, at every file size', async () => {
     let acknowledged = 0
     for (const limit of sizes(40, 1000)) acknowledged += await fillFile(limit)
     tell('file size limits', { limits: sizes(40, 1000).length, acknowledged, violations: 0 })

@@ -15,8 +15,8 @@ const NOBODY = 65_534
 const unmountable = noMount()
 if (unmountable !== undefined) tell('SKIPPED: disks of every size', { [unmountable]: 'because' })
 
-describe('a disk that is full', () => {
-  it('at any file size denies all that follows, keeps what was acknowledged, and lets a new start go on', async () => {
+describe('a full disk', () => {
+  it('at any file size denies all later calls, keeps acknowledged receipts, and permits a new start', async () => {
     let acknowledged = 0
     const limits = [64, 700]
     for (const limit of limits) acknowledged += await fillFile(limit)
@@ -25,7 +25,7 @@ describe('a disk that is full', () => {
   }, 600_000)
 
   it.skipIf(unmountable !== undefined)(
-    'of any size denies all that follows and says so; when there is room again, a new start goes on',
+    'of any size denies all later calls with a reason; with free space, a new start continues',
     async () => {
       let acknowledged = 0
       const sizes = [150, 900]
@@ -38,22 +38,19 @@ describe('a disk that is full', () => {
   )
 })
 
-describe('a ledger that can only be read', () => {
-  it.skipIf(unmountable !== undefined)(
-    'on a disk that is mounted so is refused, with the remedy',
-    async () => {
-      const disk = mountDisk(4096)
-      const { config, ...rest } = await readySite()
-      const site = await copySite({ ...rest, config: { ...config, headGuard: undefined } }, disk)
-      remount(disk, 'ro')
-      await expect(site.open()).rejects.toMatchObject({
-        code: 'STORE_FAILED',
-        hints: [expect.stringMatching(/./)],
-      })
-      remount(disk, 'rw')
-      await goesOn(site)
-    },
-  )
+describe('a read-only ledger', () => {
+  it.skipIf(unmountable !== undefined)('on a read-only mount is refused, with the remedy', async () => {
+    const disk = mountDisk(4096)
+    const { config, ...rest } = await readySite()
+    const site = await copySite({ ...rest, config: { ...config, headGuard: undefined } }, disk)
+    remount(disk, 'ro')
+    await expect(site.open()).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+      hints: [expect.stringMatching(/./)],
+    })
+    remount(disk, 'rw')
+    await goesOn(site)
+  })
 
   it.each([
     ['the file', (data: string) => chmodSync(join(data, 'ledger.sqlite'), 0o444)],
@@ -76,7 +73,7 @@ describe('a ledger that can only be read', () => {
   })
 })
 
-/** Root may write anywhere: so it gives the files to somebody who may not, and lets him run. */
+/** Root can write anywhere, so the test runs as a user without permission. */
 function giveAway(folder: string): void {
   chownSync(folder, NOBODY, NOBODY)
   for (const name of readdirSync(folder)) {
@@ -91,14 +88,14 @@ describe('a disk that hangs', () => {
     vi.useRealTimers()
   })
 
-  it('is given up after a minute: what waits and what follows is denied, and what it took late is not lost', async () => {
+  it('fails after a minute: waiting and later calls are denied, and late writes are not lost', async () => {
     const site = await readySite()
     const gateway = await site.open()
     await ask(gateway)
     const size = await gateway.view.size()
     const hanging = new DatabaseSync(join(site.config.data, 'ledger.sqlite'))
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    // Whoever holds the lock holds up the thread that writes, as a disk would.
+    // A process with the lock delays the writer thread like a disk would.
     hanging.exec('BEGIN IMMEDIATE')
     const waiting = ask(gateway)
     await vi.advanceTimersByTimeAsync(59_000)
@@ -113,7 +110,7 @@ describe('a disk that hangs', () => {
     const cause: unknown = await gateway.kernel.ledger
       .append({ run: () => undefined })
       .catch((e: unknown) => e)
-    expect(String((cause as Error).cause)).toMatch(/has not answered for 60 seconds/)
+    expect(String((cause as Error).cause)).toMatch(/did not respond for 60 seconds/)
     await vi.waitFor(async () => expect(await gateway.view.size()).toBe(size + 1))
     await expect(gateway.close()).rejects.toMatchObject({ code: 'STORE_FAILED' })
     const audit = createAudit(site)

@@ -1,4 +1,4 @@
-// Disks that fill up: file systems in memory of any size, and limits on the size of files.
+// Disks that fill up: in-memory file systems of any size, and limits on file sizes.
 
 import { spawnSync } from 'node:child_process'
 import { afterEach, expect } from 'vitest'
@@ -20,7 +20,7 @@ afterEach(() => {
   for (const folder of mounted.splice(0)) spawnSync('umount', ['-l', folder])
 })
 
-/** A folder on a disk of its own, of so many KiB. */
+/** A folder on a separate disk of this many KiB. */
 export function mountDisk(size: number): string {
   const folder = newFolder()
   const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}k`, 'none', folder])
@@ -34,7 +34,7 @@ export function remount(folder: string, options: string): void {
   if (status !== 0) throw new Error(stderr.toString())
 }
 
-/** After its disk was full: what was acknowledged is there, the rest was denied for a reason, and a new start goes on. */
+/** Checks after a full disk: acknowledged receipts exist, the rest was denied with a reason, and a new start works. */
 async function check(
   site: Site,
   lines: readonly Line[],
@@ -54,26 +54,26 @@ async function check(
   return audit.violations.length === 0 ? audit.counts.acknowledged : expect.fail(audit.violations.join('\n'))
 }
 
-/** A new start decides. */
+/** A new start decides calls. */
 export async function goesOn(site: Site): Promise<void> {
   const gateway = await site.open()
   expect((await ask(gateway)).decided).toMatchObject({ verdict: 'ALLOW' })
   await gateway.close()
 }
 
-/** Fills a disk of so many KiB, makes room, and starts again; how many receipts were acknowledged before. */
+/** Fills a disk of this many KiB, frees space and starts again. Returns the number of acknowledged receipts. */
 export async function fillDisk(template: Site, size: number): Promise<number> {
   const disk = mountDisk(size)
   const site = await copySite({ ...template, config: { ...template.config, headGuard: undefined } }, disk)
   const { lines, code } = await runLoad(site, { mode: 'steps', count: 120 })
-  // The memory of the write-ahead log is a file too, and SQLite has no other word for one that cannot grow.
+  // The shared memory of the log is a file too, and SQLite has no other message if it cannot grow.
   const acknowledged = await check(site, lines, code, /the disk is full|I\/O error/)
   remount(disk, 'size=16m')
   await goesOn(site)
   return acknowledged
 }
 
-/** Lets no file grow beyond so many KiB, then starts again without the limit; how many receipts were acknowledged before. */
+/** Limits file sizes to this many KiB, then starts again without the limit. Returns the number of acknowledged receipts. */
 export async function fillFile(limit: number): Promise<number> {
   const site = await readySite()
   // In units of 512 bytes.

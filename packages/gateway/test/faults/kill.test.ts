@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { killLoops } from './kill.ts'
 
-describe('a gateway that is killed under load', () => {
-  it('keeps every receipt it acknowledged, runs no tool unrecorded, and closes what was open', async () => {
+describe('a gateway killed under load', () => {
+  it('keeps every acknowledged receipt, runs no tool without a record, and closes open calls', async () => {
     const { audit, early } = await killLoops({ loops: 12, seed: 20_260_731, fsckEvery: 6 })
     expect(audit.violations).toEqual([])
     expect(audit.counts.acknowledged).toBeGreaterThan(100)

@@ -1,4 +1,4 @@
-// `kill -9` under load, again and again on one ledger.
+// Repeated `kill -9` under load on one ledger.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,15 +9,14 @@ import { createAudit, readJournal, type Audit } from './audit.ts'
 import { copySite, randomFrom, startLoad, tell, type Load } from './rig.ts'
 import { activate, createSite, type Site } from '../gateway-rig.ts'
 
-/** How often, and with what chances. */
+/** The number of kills and their probabilities. */
 export interface KillOptions {
   readonly loops: number
   readonly seed: number
-  /** The whole ledger is checked after so many kills. */
+  /** The whole ledger is checked after this many kills. */
   readonly fsckEvery: number
 }
 
-/** What came of it. */
 export interface KillReport {
   readonly kills: number
   /** Kills before the gateway was open: during recovery. */
@@ -25,13 +24,13 @@ export interface KillReport {
   readonly audit: Audit
 }
 
-/** A site with a policy in force, stopped, its ledger in one file. */
+/** A stopped site with a policy in force, its ledger in one file. */
 export async function readySite(): Promise<Site> {
   if (made === undefined || !existsSync((await made).config.data)) made = makeReadySite()
   return copySite(await made)
 }
 
-// One for all tests of a file; it is gone after them.
+// One for all tests of a file, removed after them.
 let made: Promise<Site> | undefined
 
 async function makeReadySite(): Promise<Site> {
@@ -58,7 +57,7 @@ export async function killLoops({ loops, seed, fsckEvery }: KillOptions): Promis
   const audit = createAudit(site)
   const random = randomFrom(seed)
   let early = 0
-  // The next process is already there and waits: what takes long is starting Node.
+  // The next process is already started and waits, because starting Node takes long.
   let next = startLoad(site, { mode: 'storm', held: true })
   for (let kill = 1; kill <= loops; kill++) {
     const load = next
@@ -66,7 +65,7 @@ export async function killLoops({ loops, seed, fsckEvery }: KillOptions): Promis
     const opened = said(load, 'open')
     load.child.stdin?.write('go\n')
     next = startLoad(site, { mode: 'storm', held: true })
-    // One in five is killed while it opens the ledger and closes what the last one left open.
+    // One in five is killed while it opens the ledger and closes the calls of the previous run.
     if (random() < 0.2) await Promise.race([opened, sleep(random() * 150)])
     else await opened.then(() => wrote(load, 1 + Math.floor(random() * 120)))
     load.child.kill('SIGKILL')
@@ -90,18 +89,18 @@ export async function killLoops({ loops, seed, fsckEvery }: KillOptions): Promis
   return { kills: loops, early, audit }
 }
 
-/** Until a process has said a word, or has ended. */
+/** Waits until a process prints a word or ends. */
 async function said(load: Load, word: string): Promise<void> {
   await Promise.race([load.said(word), load.ended])
 }
 
-/** Until a process has written so many lines into its journal, or has ended: a busy machine takes longer for them. */
+/** Waits until a process has written this many journal lines or has ended. */
 async function wrote({ child, journal }: Load, lines: number): Promise<void> {
   const count = (): number => readFileSync(journal, 'utf8').split('\n').length - 1
   while (child.exitCode === null && child.signalCode === null && count() < lines) await sleep(2)
 }
 
-/** Nothing but kills happens to these gateways: none of them has a reason to refuse anything. */
+/** Only kills happen to these gateways, so none may refuse anything. */
 function complain({ violations }: Audit, line: readonly unknown[]): void {
   violations.push(`a gateway refused or failed: ${JSON.stringify(line)}`)
 }

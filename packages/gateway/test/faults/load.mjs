@@ -1,5 +1,5 @@
-// A gateway under load, in a process of its own that may be killed at any moment or run on a failing disk. Everything it
-// does is first a fact and then a line in its journal, written at once: what is in the journal has happened.
+// A gateway under load in a separate process, which may be killed at any moment or run on a failing disk. Every action is
+// done first and then written to its journal at once: everything in the journal has happened.
 
 import { closeSync, openSync, writeSync, writevSync } from 'node:fs'
 import process from 'node:process'
@@ -14,15 +14,15 @@ const NEWLINE = Buffer.from('\n')
 const caller = { tenant: 'default', principal: 'agent:a' }
 const out = openSync(journal, 'a', 0o600)
 
-// Keys are read before it waits: what is timed is the gateway.
+// Keys are read before the wait, so that only the gateway is timed.
 const keyring = await openKeyring({ data: config.data, passphraseCommand: undefined })
 if (held) await beTold()
 await main()
 
-/** Says that it is there, and waits for the word. */
+/** Reports that it is ready, and waits for a line. */
 function beTold() {
   const told = new Promise((resolve) => process.stdin.once('data', resolve))
-  // Whoever holds it has died: nobody would end it.
+  // If the parent has died, nothing else would end this process.
   process.stdin.once('end', () => process.exit(4))
   writeSync(1, 'here\n')
   return told
@@ -52,7 +52,7 @@ async function main() {
   process.exit(0)
 }
 
-/** Many callers at once, without an end. */
+/** Many concurrent callers, without end. */
 async function storm(gateway) {
   const callers = Array.from({ length: 24 }, (_, i) => () => (i % 3 === 0 ? advised : enforced)(gateway, i))
   const forever = async (run) => {
@@ -61,7 +61,7 @@ async function storm(gateway) {
   await Promise.all([...callers, () => release(gateway)].map(forever))
 }
 
-/** One call after the other; `pause` milliseconds between them. */
+/** One call after the other, with `pause` milliseconds between them. */
 async function steps(gateway) {
   for (let i = 0; i < count; i++) {
     await (i % 3 === 1 ? advised : enforced)(gateway, i % 3)
@@ -117,7 +117,7 @@ async function advised(gateway, i) {
   }
 }
 
-/** One in ten is a tool that nobody knows: denials are receipts too. */
+/** One in ten is an unknown tool: denials are receipts too. */
 function toolOf(i) {
   return i % 3 === 0 && Math.random() < 0.1 ? 'ghost/tool' : 'notes/read'
 }
@@ -148,6 +148,6 @@ function because(cause) {
 }
 
 function say(...words) {
-  // In two pieces, and so by a call that Node itself does not use: a trace of it shows the journal, and nothing else.
+  // In two pieces, with a call that Node itself does not use, so that a trace shows only the journal.
   writevSync(out, [Buffer.from(JSON.stringify(words)), NEWLINE])
 }

@@ -1,4 +1,4 @@
-// Files of the ledger that are taken away while it is in use. The file that is open takes every commit all the same.
+// Ledger files that are removed or changed while in use. The open file still accepts every commit.
 
 import { spawnSync } from 'node:child_process'
 import {
@@ -34,14 +34,14 @@ if (unmountable !== undefined) tell('SKIPPED: a disk mounted over the data', { [
 const LEDGER = 'ledger.sqlite'
 const all = ['', '-wal', '-shm'].map((end) => `${LEDGER}${end}`)
 
-/** Puts a copy in the place of a file. */
+/** Replaces a file by a copy. */
 function replace(path: string): void {
   cpSync(path, `${path}.copy`, { recursive: true })
   renameSync(path, `${path}.old`)
   renameSync(`${path}.copy`, path)
 }
 
-type RequestedAction = readonly [what: string, deed: (data: string) => void, because: RegExp]
+type RequestedAction = readonly [what: string, change: (data: string) => void, because: RegExp]
 
 const ACTION_WORDS: readonly RequestedAction[] = [
   [
@@ -107,7 +107,7 @@ async function open(site: Site, log: Log = () => undefined): Promise<Gateway> {
   return gateway
 }
 
-/** What every call and `/readyz` say from now on. */
+/** The answers of all calls and `/readyz` from now on. */
 async function expectGivenUp(gateway: Gateway, because: RegExp): Promise<void> {
   const { decided } = await ask(gateway)
   expect(decided).toMatchObject({ verdict: 'DENY', reason: 'LEDGER_UNAVAILABLE', receipt: undefined })
@@ -138,17 +138,17 @@ async function expectGivenUp(gateway: Gateway, because: RegExp): Promise<void> {
 
 describe('a ledger in use', () => {
   it.each(ACTION_WORDS)(
-    'is given up when %s: the next call is denied, with the reason',
-    async (_, deed, because) => {
+    'is poisoned when %s: the next call is denied, with the reason',
+    async (_, change, because) => {
       const gateway = await open(await createSite())
       expect((await ask(gateway)).decided.verdict).toBe('ALLOW')
-      deed(gateway.config.data)
+      change(gateway.config.data)
       await expectGivenUp(gateway, because)
       await expect(gateway.close()).rejects.toThrow()
     },
   )
 
-  it.skipIf(unmountable !== undefined)('is given up when a disk is mounted over its directory', async () => {
+  it.skipIf(unmountable !== undefined)('is poisoned when a disk is mounted over its directory', async () => {
     const gateway = await open(await createSite())
     const { data } = gateway.config
     expect(spawnSync('mount', ['-t', 'tmpfs', 'none', data]).status).toBe(0)
@@ -163,7 +163,7 @@ describe('a ledger in use', () => {
     await expect(gateway.close()).rejects.toThrow()
   })
 
-  it('is given up without any call, and the log says what happened and what to do', async () => {
+  it('is poisoned without any call, and the log says what happened and what to do', async () => {
     const said: [string, string, Readonly<Record<string, unknown>> | undefined][] = []
     const log: Log = (...line) => void said.push([line[0], line[1], line[2]])
     const gateway = await open(await createSite(), log)
@@ -178,14 +178,14 @@ describe('a ledger in use', () => {
     expect(String(fields?.remedy)).toContain(gateway.config.data)
   })
 
-  it('never answers ALLOW to a call whose receipt went to a file that is gone', async () => {
+  it('never answers ALLOW if the receipt was written to a removed file', async () => {
     const site = await createSite()
     const gateway = await open(site)
     const copy = newFolder()
     const asked = Array.from({ length: 200 }, (_, i) => ask(gateway, 'notes/read', {}, `s${i % 7}`))
     renameSync(join(gateway.config.data, LEDGER), join(copy, LEDGER))
     const settled = await Promise.all(asked)
-    // Whatever was allowed before the file went is in it, wherever it is now.
+    // Everything allowed before the removal is in the file, wherever it is now.
     const later = await Promise.all(Array.from({ length: 50 }, () => ask(gateway)))
     expect(later.map(({ decided }) => decided.verdict)).not.toContain('ALLOW')
     expect(settled).toHaveLength(200)
@@ -193,7 +193,7 @@ describe('a ledger in use', () => {
     await expect(gateway.close()).rejects.toThrow()
   })
 
-  it('never answers ALLOW for long while its log is emptied again and again under load', async () => {
+  it('does not answer ALLOW for long while its log is emptied repeatedly under load', async () => {
     const gateway = await open(await createSite())
     const log = join(gateway.config.data, `${LEDGER}-wal`)
     let given = 0
@@ -210,24 +210,24 @@ describe('a ledger in use', () => {
 })
 
 describe('the files of a ledger', () => {
-  it.each(ACTION_WORDS)('are missed when %s', (_, deed, because) => {
+  it.each(ACTION_WORDS)('are reported when %s', (_, change, because) => {
     const data = join(newFolder(), 'data')
     mkdirSync(data)
-    // Open, as they are in use: so none of their numbers can be given to another file.
+    // Open, as in use, so that their numbers cannot be reused for other files.
     const open = [...all, 'lock.sqlite'].map((name) => openSync(join(data, name), 'w'))
     open.forEach((descriptor) => writeSync(descriptor, 'x'.repeat(200)))
     const place = openPlace(data)
     place.check()
-    deed(data)
+    change(data)
     expect(() => place.check()).toThrow(because)
     open.forEach(closeSync)
   })
 
-  it('are missed from the beginning if one is not there', () => {
+  it('are reported at the start if one is missing', () => {
     expect(() => openPlace(newFolder())).toThrow(/`ledger.sqlite` was removed/)
   })
 
-  it('may be linked to from elsewhere, and changed by commits', () => {
+  it('may have other links, and may be changed by commits', () => {
     const { data, place } = placeWith(LOG_HEAD)
     linkSync(join(data, LEDGER), join(data, 'link'))
     expect(() => place.check()).not.toThrow()
@@ -239,14 +239,14 @@ describe('the files of a ledger', () => {
     expect(() => place.check()).not.toThrow()
   })
 
-  it('are missed when the log is emptied during a commit, which leaves its end and no beginning', () => {
+  it('are reported when the log is emptied during a commit, which leaves no header', () => {
     const { data, place } = placeWith(LOG_HEAD)
     truncateSync(join(data, `${LEDGER}-wal`))
     truncateSync(join(data, `${LEDGER}-wal`), 5000)
     expect(() => place.committed()).toThrow(/`ledger.sqlite-wal` was emptied or written to/)
   })
 
-  it('are missed when the file is changed by what only changes the log', () => {
+  it('are reported when the file changes although only the log was written', () => {
     const { data, place } = placeWith(LOG_HEAD)
     appendFileSync(join(data, LEDGER), 'a page')
     expect(() => place.committed()).toThrow(/`ledger.sqlite` was emptied or written to/)

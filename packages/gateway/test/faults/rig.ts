@@ -1,4 +1,4 @@
-// Gateways in processes of their own, for tests that kill them or take their disk away.
+// Gateways in separate processes, for tests that kill them or take away their disk.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,30 +12,30 @@ import { newFolder, siteOf, type Site } from '../gateway-rig.ts'
 
 const LOAD = fileURLToPath(new URL('load.mjs', import.meta.url))
 
-/** What a gateway in a process of its own does. */
+/** What a gateway process does. */
 export interface LoadOptions {
-  /** `storm`: many callers at once, without an end; `steps`: `count` calls, one after the other. */
+  /** `storm`: many concurrent callers without end; `steps`: `count` calls, one after the other. */
   readonly mode: 'storm' | 'steps'
   readonly count?: number
   /** Milliseconds between two steps. */
   readonly pause?: number
-  /** It waits for a line on its standard input before it opens the gateway. */
+  /** Waits for a line on standard input before it opens the gateway. */
   readonly held?: boolean
-  /** A command that it is run by, such as `strace`. */
+  /** A command that runs it, such as `strace`. */
   readonly under?: readonly string[]
   /** The user that it runs as. */
   readonly user?: number
-  /** Where its journal is written; a new folder if not given. */
+  /** The folder of its journal. Default: a new folder. */
   readonly journal?: string
 }
 
-/** A process, and the journal it writes. */
+/** A process and its journal. */
 export interface Load {
   readonly child: ChildProcess
   readonly journal: string
-  /** Until it says a word on its standard output. */
+  /** Waits until it prints a word on standard output. */
   said(word: string): Promise<void>
-  /** Its exit code or the signal that ended it, and what it said on its standard error. */
+  /** Its exit code or signal, and its standard error. */
   readonly ended: Promise<{ readonly code: number | string; readonly stderr: string }>
 }
 
@@ -61,7 +61,7 @@ export function startLoad({ config }: Site, options: LoadOptions): Load {
   return { child, journal, said, ended }
 }
 
-/** Runs a gateway to its end; its journal, and how it ended. */
+/** Runs a gateway to its end. Returns its journal and how it ended. */
 export async function runLoad(
   site: Site,
   options: LoadOptions,
@@ -71,7 +71,7 @@ export async function runLoad(
   return { lines: existsSync(journal) ? readJournal(journal) : [], code, stderr }
 }
 
-/** A copy of a site that is stopped, in a folder of its own, or in `folder`. Where its ledger was is copied with it. */
+/** A copy of a stopped site, in a new folder or in `folder`, including its head guard. */
 export async function copySite({ config }: Site, folder: string = newFolder()): Promise<Site> {
   const data = join(folder, 'data')
   cpSync(config.data, data, { recursive: true })
@@ -83,21 +83,21 @@ export async function copySite({ config }: Site, folder: string = newFolder()): 
   return siteOf(moved, keyring)
 }
 
-/** Removes what a copy took up. */
+/** Removes a copy. */
 export function removeSite({ config }: Site): void {
   for (const folder of [config.data, config.headGuard ?? config.data]) {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** Whether a command is there and does what it must here; if not, why. */
+/** Why a command is not usable here; undefined if it is. */
 export function unable(command: string, ...args: readonly string[]): string | undefined {
   const { error, status, stderr } = spawnSync(command, args, { encoding: 'utf8' })
   if (error) return `\`${command}\` cannot be run here: ${error.message}`
   return status === 0 ? undefined : `\`${command} ${args.join(' ')}\` fails here: ${stderr.trim()}`
 }
 
-/** Numbers below 1 that are the same for the same seed (mulberry32). */
+/** Random numbers below 1 from a seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -108,7 +108,7 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
-/** Says what a battery has done, where the person who runs the tests sees it. */
+/** Prints a summary of the battery for the person who runs the tests. */
 export function tell(battery: string, counts: Readonly<Record<string, unknown>>): void {
   const said = Object.entries(counts).map(([what, count]) => `${String(count)} ${what}`)
   process.stdout.write(`${battery}: ${said.join(', ')}\n`)

@@ -15,7 +15,7 @@ import { ask, type Site } from '../gateway-rig.ts'
 
 const UNAVAILABLE = { verdict: 'DENY', reason: 'LEDGER_UNAVAILABLE', receipt: undefined }
 
-/** Nothing passes any more: no decision, no tool, no checkpoint. */
+/** Nothing is allowed any more: no decision, no tool, no checkpoint. */
 async function checkGivenUp(gateway: Gateway): Promise<void> {
   expect(gateway.kernel.ledger.poisoned).toMatch(/nothing passes/)
   expect((await ask(gateway)).decided).toMatchObject(UNAVAILABLE)
@@ -29,12 +29,12 @@ async function checkGivenUp(gateway: Gateway): Promise<void> {
   expect([decided.reason, effect, ran]).toEqual(['LEDGER_UNAVAILABLE', undefined, false])
 }
 
-/** A line that says that a gateway stopped for the ledger's sake. */
+/** A line that says that a gateway stopped because of the ledger. */
 function gaveUp([what, why]: Line): boolean {
   return what === 'X' || (what === 'N' && why === 'LEDGER_UNAVAILABLE')
 }
 
-/** The ledger is one line from its beginning to its end, and the next start goes on with it. */
+/** The ledger is one chain, and the next start continues it. */
 async function checkOneLine(site: Site, lines: readonly Line[] = []): Promise<void> {
   const audit = createAudit(site)
   await audit.check(lines)
@@ -47,7 +47,7 @@ async function checkOneLine(site: Site, lines: readonly Line[] = []): Promise<vo
 }
 
 describe('two gateways on one ledger', () => {
-  it('are one: the other is refused, from another process too', async () => {
+  it('are impossible: the second is refused, also from another process', async () => {
     const site = await readySite()
     const gateway = await site.open()
     await expect(site.open()).rejects.toMatchObject({ code: 'LEDGER_LOCKED' })
@@ -59,7 +59,7 @@ describe('two gateways on one ledger', () => {
     await checkOneLine(site)
   })
 
-  it('write no fork when somebody takes the lock away: one of them is stopped', async () => {
+  it('write no fork when the lock is removed: one of them is stopped', async () => {
     const site = await readySite()
     const [first, second] = [0, 1].map(() => startLoad(site, { mode: 'storm', held: true }))
     if (!first || !second) throw new Error('there are two')
@@ -74,7 +74,7 @@ describe('two gateways on one ledger', () => {
     const journals = [first, second].map(({ journal }) => readJournal(journal))
     const stopped = journals.filter((lines) => lines.some((line) => gaveUp(line)))
     expect(stopped.length).toBeGreaterThanOrEqual(1)
-    // What is open when the second starts is not over: the first is still alive.
+    // Calls that are open when the second starts are not closed: the first is still alive.
     const lines = journals.flat().filter(([what]) => what !== 'S')
     await checkOneLine(site, lines)
     tell('two gateways at once', { acknowledged: lines.filter(([what]) => what === 'A').length, forks: 0 })
@@ -87,13 +87,13 @@ describe('two gateways on one ledger', () => {
        UPDATE head SET size = size + 1`,
     ],
     [
-      'an entry in the next place',
+      'an entry at the next index',
       'INSERT INTO entries SELECT idx + 1, kind, payload, signature FROM entries ORDER BY idx DESC LIMIT 1',
     ],
     ['a longer head', 'UPDATE head SET size = size + 1'],
   ]
 
-  it.each(behind)('stop at %s that somebody wrote behind their back', async (_, sql) => {
+  it.each(behind)('stop at %s written by another process', async (_, sql) => {
     const site = await readySite()
     const gateway = await site.open()
     await ask(gateway)
@@ -104,13 +104,13 @@ describe('two gateways on one ledger', () => {
     expect((await ask(gateway)).decided).toMatchObject(UNAVAILABLE)
     await checkGivenUp(gateway)
     await expect(gateway.checkpoint()).rejects.toMatchObject({ code: 'LEDGER_GONE' })
-    // The keeping of the last head on closing is refused for the same reason.
+    // Storing the last head on close is refused for the same reason.
     await gateway.close().catch(() => undefined)
     await expect(site.open()).rejects.toMatchObject({ code: 'LEDGER_DAMAGED' })
     expect(size).toBeGreaterThan(0)
   })
 
-  it('in one process and with one store write one line: the batch that comes second is refused', async () => {
+  it('in one process with one store write one chain: the second batch is refused', async () => {
     const site = await readySite()
     const { config, keyring } = site
     const seeds = keyring.keys.map(({ seed }) => seed)
@@ -132,7 +132,7 @@ describe('two gateways on one ledger', () => {
   })
 })
 
-/** The threads that a gateway starts, in the order they start: one writes, one reads, one signs ahead. */
+/** The threads of a gateway in order of start: one writes, one reads for the kernel, one reads for others, one signs. */
 async function openWithThreads(
   site: Site,
 ): Promise<Record<'writer' | 'reader' | 'viewer' | 'signer', Worker> & { gateway: Gateway }> {
@@ -147,7 +147,7 @@ async function openWithThreads(
 }
 
 describe('a thread that dies', () => {
-  it('takes all with it that waits for it and all that follows: the one that writes', async () => {
+  it('fails all waiting and later calls: the writer', async () => {
     const site = await readySite()
     const { gateway, writer } = await openWithThreads(site)
     const waiting = Array.from({ length: 50 }, () => ask(gateway))
@@ -161,7 +161,7 @@ describe('a thread that dies', () => {
     await checkOneLine(site)
   })
 
-  it('takes every call with it whose records are not in memory: the one that reads', async () => {
+  it('fails every call whose records are not in memory: the reader', async () => {
     const site = await readySite()
     const { gateway, reader } = await openWithThreads(site)
     await reader.terminate()
@@ -171,7 +171,7 @@ describe('a thread that dies', () => {
     await checkOneLine(site)
   })
 
-  it('takes only those with it who look at the ledger: the one for them', async () => {
+  it('fails only reads of the ledger: the reader for views', async () => {
     const site = await readySite()
     const { gateway, viewer } = await openWithThreads(site)
     await viewer.terminate()
@@ -182,7 +182,7 @@ describe('a thread that dies', () => {
     await checkOneLine(site, [['A', decided.receipt ?? '']])
   })
 
-  it('takes nothing with it if it only signs ahead: the writer signs by itself', async () => {
+  it('fails nothing: the signer; the writer signs itself', async () => {
     const site = await readySite()
     const { gateway, signer } = await openWithThreads(site)
     await signer.terminate()
@@ -195,7 +195,7 @@ describe('a thread that dies', () => {
     )
   })
 
-  it('by an error of its own is no different', async () => {
+  it('has the same effect if it dies by an error', async () => {
     const site = await readySite()
     const { gateway, writer } = await openWithThreads(site)
     writer.emit('error', new Error('out of memory'))

@@ -6,7 +6,7 @@ const PARTS = 8
 
 describe('every byte of a stopped ledger', () => {
   it.each(Array.from({ length: PARTS }, (_, i) => i))(
-    'says so when it changes (part %i of 8)',
+    'is detected when it changes (part %i of 8)',
     async (part) => {
       const specimen = await createSpecimen(10)
       const rots: Rot[] = []

@@ -10,7 +10,7 @@ import { readySite, settle } from './kill.ts'
 import { createSpecimen, rot, type Rot, type Specimen } from './rot.ts'
 import { randomFrom, startLoad, tell } from './rig.ts'
 
-// In the records of a token and of an open call, in a text of a policy, and in the refusal of a trigger.
+// In the records of a token and of an open call, in the text of a policy, and in a trigger.
 const RECORDED = [
   '"groups":[],"issued":1',
   '"assurance":"advised","expires":1',
@@ -41,7 +41,7 @@ describe('one changed byte of a stopped ledger', () => {
     tell('bit rot', { bytes: rots.length, found, 'without a meaning': rots.length - found - hidden, hidden })
   }, 240_000)
 
-  /** Changes a letter wherever one of these texts stands in the file. */
+  /** Changes a letter wherever one of these texts occurs in the file. */
   async function spoil(specimen: Specimen, texts: readonly string[]): Promise<void> {
     for (const text of texts) {
       const offset = Buffer.from(specimen.bytes).indexOf(text)
@@ -50,12 +50,12 @@ describe('one changed byte of a stopped ledger', () => {
     }
   }
 
-  it('is refused with a code or does no harm: nothing but the truth is ever signed', () => {
+  it('is refused with a code or is harmless: only correct content is ever signed', () => {
     expect(rots.flatMap(({ violations }) => violations)).toEqual([])
     expect(rots.filter(({ found }) => found).length).toBeGreaterThan(20)
   })
 
-  it('is found by fsck in everything that is evidence', () => {
+  it('is found by fsck in all evidence', () => {
     expect(rots.filter(({ hidden }) => hidden.some((table) => EVIDENCE.includes(table)))).toEqual([])
   })
 
@@ -64,9 +64,9 @@ describe('one changed byte of a stopped ledger', () => {
   })
 })
 
-describe('an entry that is younger than every checkpoint', () => {
+describe('an entry newer than every checkpoint', () => {
   it.each(['payload', 'signature'])(
-    'is not signed once its %s has changed: opening is refused',
+    'is not signed after its %s has changed: opening is refused',
     async (column) => {
       const site = await readySite()
       const load = startLoad(site, { mode: 'storm', held: true })
@@ -84,7 +84,7 @@ describe('an entry that is younger than every checkpoint', () => {
         .get()
       db.close()
       const bytes = readFileSync(file)
-      // Sound: the tables are strict, and these columns hold bytes.
+      // Sound: the tables are strict, and these columns contain bytes.
       const offset = bytes.indexOf((row as { readonly bytes: Uint8Array }).bytes)
       expect(offset).toBeGreaterThan(0)
       bytes[offset + 20] = (bytes[offset + 20] ?? 0) ^ 1

@@ -1,5 +1,5 @@
-// Bit rot: one byte of a stopped ledger file is changed. Either the file says the same as before, or fsck finds it; and
-// nobody opens it with anything worse than a refusal.
+// Bit rot: changes one byte of a stopped ledger file. Either the content is unchanged or fsck finds it, and opening is at
+// worst refused.
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { fsckLedger } from '../../src/open.ts'
 import { readySite, settle } from './kill.ts'
 import { ask, report, type Site } from '../gateway-rig.ts'
 
-/** A stopped ledger, and what it says. */
+/** A stopped ledger and its content. */
 export interface Specimen {
   readonly site: Site
   readonly bytes: Uint8Array
@@ -19,17 +19,17 @@ export interface Specimen {
   readonly leaves: readonly Uint8Array[]
 }
 
-/** What came of one changed byte. */
+/** The result of one changed byte. */
 export interface Rot {
   readonly offset: number
-  /** Tables (or `schema`) that say something else than before although fsck finds nothing. */
+  /** Tables (or `schema`) whose content changed although fsck finds nothing. */
   readonly hidden: readonly string[]
   readonly found: boolean
-  /** What else is wrong: an error without a code, a signature on something else than the truth. */
+  /** Other violations: an error without a code, a signature on wrong content. */
   readonly violations: readonly string[]
 }
 
-/** A ledger with `calls` calls on it: of several sessions, some reported, one open, and a token. */
+/** A ledger with `calls` calls: of several sessions, some reported, one open, and a token. */
 export async function createSpecimen(calls: number): Promise<Specimen> {
   const site = await readySite()
   const gateway = await site.open()
@@ -50,7 +50,7 @@ function fileOf({ config }: Site): string {
   return join(config.data, 'ledger.sqlite')
 }
 
-/** All that a file says, by table; undefined if it cannot be read to its end. */
+/** The content of a file, by table; undefined if it cannot be read completely. */
 function contentOf(file: string): Map<string, string> | undefined {
   const db = new DatabaseSync(file, { readOnly: true })
   try {
@@ -62,7 +62,7 @@ function contentOf(file: string): Map<string, string> | undefined {
     }
     return content
   } catch {
-    // Damage that no reader gets past is for fsck to name.
+    // Damage that prevents reading must be reported by fsck.
     return undefined
   } finally {
     db.close()
@@ -74,7 +74,7 @@ function digest(rows: readonly unknown[]): string {
   return sha256Hex(JSON.stringify(rows, shown))
 }
 
-/** Changes one byte, looks at what is found, and, if `open`, whether it can be opened. */
+/** Changes one byte, checks what is found and, with `open`, whether it can be opened. */
 export async function rot(specimen: Specimen, offset: number, change: number, open: boolean): Promise<Rot> {
   const { site, bytes, content } = specimen
   const changed = Uint8Array.from(bytes)
@@ -107,9 +107,9 @@ async function isFound({ config }: Site, violations: string[]): Promise<boolean>
   }
 }
 
-/** Opening it is refused with a code; or what is signed then is the truth, with whatever came after it. */
+/** Opening is refused with a code, or only correct content and later additions are signed. */
 async function checkOpening({ site, leaves }: Specimen, violations: string[]): Promise<void> {
-  // Its own guard would refuse what an earlier byte let pass.
+  // The head guard would refuse content that an earlier byte accepted.
   rmSync(site.config.headGuard ?? '', { recursive: true, force: true })
   try {
     const gateway = await site.open()

@@ -13,7 +13,7 @@ if (reason !== undefined) tell('SKIPPED: counting syncs', { [reason]: 'because' 
 
 const CALLS = 'trace=fsync,fdatasync,rename,renameat,renameat2,writev'
 
-/** Every sync, renaming and line of a journal, in order. */
+/** Every sync, rename and journal line, in order. */
 function underTrace(log: string): readonly string[] {
   return ['strace', '-f', '-y', '-qq', '--seccomp-bpf', '-s', '200', '-o', log, '-e', CALLS]
 }
@@ -24,7 +24,7 @@ function linesOf(log: string): readonly string[] {
 
 const isSync = (line: string): boolean => / f(?:data)?sync\(\d+<.*\.sqlite-wal>/.test(line)
 
-/** How often a plain SQLite file is synced for so many commits, with these settings. */
+/** How often a plain SQLite file is synced for this many commits, with these settings. */
 function syncsOfPlain(synchronous: string, commits: number): number {
   const folder = newFolder()
   const log = join(folder, 'trace')
@@ -41,7 +41,7 @@ function syncsOfPlain(synchronous: string, commits: number): number {
 }
 
 describe.skipIf(reason !== undefined)('a commit', () => {
-  it('is synced before anything it holds is acknowledged, every one of them', async () => {
+  it('is always synced before its contents are acknowledged', async () => {
     const site = await readySite()
     const log = join(newFolder(), 'trace')
     const { lines, code } = await runLoad(site, { mode: 'steps', count: 20, under: underTrace(log) })
@@ -51,21 +51,21 @@ describe.skipIf(reason !== undefined)('a commit', () => {
     let [synced, early] = [0, 0]
     for (const line of linesOf(log)) {
       if (isSync(line)) synced++
-      // A tool that runs says that its decision is durable; so does what is acknowledged.
+      // A running tool implies that its decision is durable, like an acknowledgement.
       const id = /journal>, .*"\[\\"[DA]\\",\\"([0-9a-f]{64})/.exec(line)?.[1]
       if (id === undefined || known.has(id)) continue
       known.add(id)
       if (known.size > synced) early++
     }
     expect(early).toBe(0)
-    // Calls one after the other share no batch: each decision, and each effect, is a commit of its own.
+    // Sequential calls share no batch: each decision and each effect is one commit.
     expect(known.size).toBe(commits)
     expect(commits).toBeGreaterThanOrEqual(30)
     expect(synced).toBeGreaterThanOrEqual(commits)
     tell('syncs', { commits, syncs: synced, acknowledged: known.size })
   }, 60_000)
 
-  it('of a plain file shows by its syncs which durability is on: this count can tell', () => {
+  it('of a plain file shows its durability by the number of syncs', () => {
     const [full, normal, off] = ['FULL', 'NORMAL', 'OFF'].map((mode) => syncsOfPlain(mode, 20))
     expect(full).toBeGreaterThanOrEqual(20)
     expect(normal).toBeLessThan(5)
@@ -73,7 +73,7 @@ describe.skipIf(reason !== undefined)('a commit', () => {
     tell('syncs of 20 plain commits', { FULL: full, NORMAL: normal, OFF: off })
   }, 60_000)
 
-  it('is followed by a head that is synced before it takes its name outside of the data directory', async () => {
+  it('is followed by a head that is synced before it is renamed in the head guard', async () => {
     const site = await readySite()
     const log = join(newFolder(), 'trace')
     await runLoad(site, { mode: 'steps', count: 2, under: underTrace(log) })

@@ -43,7 +43,7 @@ async function everyPoint(template: Template, call: string, on: FileOf, most: nu
   return FAULTS.flatMap((fault) => spread(count, most).map((nth) => ({ call, on, fault, nth })))
 }
 
-describe.skipIf(reason !== undefined)('every system call that fails', () => {
+describe.skipIf(reason !== undefined)('every failing system call', () => {
   let template: Template
   beforeAll(async () => {
     template = await createTemplate(60, { count: 4 })
@@ -73,7 +73,7 @@ describe.skipIf(reason !== undefined)('every system call that fails', () => {
     expect(findings.flatMap((finding) => wrongIn(finding))).toEqual([])
   })
 
-  it('a sync while a checkpoint is kept', async () => {
+  it('a sync while a checkpoint is stored', async () => {
     const slow = { ...template, steps: { count: 4, pause: 500 } }
     const points = await everyPoint(slow, 'fsync', 'log', 12)
     const findings = await sweep('every sync around a kept checkpoint', slow, points)
@@ -85,6 +85,6 @@ describe.skipIf(reason !== undefined)('every system call that fails', () => {
     const [finding] = await sweep('a disk that hangs', template, [point])
     expect(finding?.violations).toEqual([])
     expect(finding).toMatchObject({ outcome: 'denied', after: 0 })
-    expect(finding?.reason).toMatch(/has not answered for 60 seconds/)
+    expect(finding?.reason).toMatch(/did not respond for 60 seconds/)
   })
 })

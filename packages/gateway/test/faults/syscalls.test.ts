@@ -19,12 +19,12 @@ import {
 const reason = noStrace()
 if (reason !== undefined) tell('SKIPPED: faults in system calls', { [reason]: 'because' })
 
-/** Points of one call on one file: every fault at its own numbers. */
+/** Points of one call on one file: each fault at its own positions. */
 function points(call: string, on: FileOf, faults: Readonly<Record<string, readonly number[]>>): Point[] {
   return Object.entries(faults).flatMap(([fault, nths]) => nths.map((nth) => ({ call, on, fault, nth })))
 }
 
-describe('what a trace shows of a fault', () => {
+describe('a fault in a trace', () => {
   const [journal, shm, folder] = ['9</t/journal>', '8</t/data/ledger.sqlite-shm>', '7</t/data>']
   const failed = (thread: number, call: string): string => `${thread} ${call}(6</t/x>) = -1 EIO (INJECTED)`
   const lock = (thread: number, type: string): string =>
@@ -39,7 +39,7 @@ describe('what a trace shows of a fault', () => {
     ['a write', [failed(writer, 'pwrite64'), said], 'pwrite64', 1, 1, true],
     ['a sync', [...batch, failed(writer, 'fsync'), said, ...batch], 'fsync', 2, 2, true],
     ['a read of another thread', [failed(reader, 'pread64'), ...batch], 'pread64', 1, 0, false],
-    ['a read of the writer, behind its commit', [failed(writer, 'pread64'), said], 'pread64', 1, 0, true],
+    ['a read of the writer, after its commit', [failed(writer, 'pread64'), said], 'pread64', 1, 0, true],
     [
       'a read of the writer, before a commit',
       [failed(writer, 'pread64'), said, ...batch],
@@ -68,18 +68,18 @@ describe('what a trace shows of a fault', () => {
     expect(strikeIn([...before, ...trace], call)).toEqual({ followed, after, writer: isWriter })
   })
 
-  it('is nothing where there was none', () => {
+  it('is undefined if there was none', () => {
     expect(strikeIn([...before, ...batch], 'pread64')).toBeUndefined()
   })
 })
 
-describe.skipIf(reason !== undefined)('a system call that fails', () => {
+describe.skipIf(reason !== undefined)('a failing system call', () => {
   let template: Template
   beforeAll(async () => {
     template = await createTemplate(60, { count: 3 })
   })
 
-  it('loses nothing that was acknowledged, ends all that would follow, and is named', async () => {
+  it('loses no acknowledged receipt, fails all later calls, and is reported', async () => {
     const writes = await countCalls(template, 'pwrite64', 'log')
     const syncs = await countCalls(template, 'fsync', 'log')
     const findings = await sweep('faults in writes, syncs and opening', template, [
@@ -96,7 +96,7 @@ describe.skipIf(reason !== undefined)('a system call that fails', () => {
       ...points('openat', 'file', { 'error=EACCES': [1] }),
       ...points('ftruncate', 'memory', { 'error=ENOSPC': [1] }),
       ...points('pwrite64', 'memory', { 'error=EIO': [1] }),
-      // The later one is a read of a gateway that is open, or nearly: whichever of its threads it strikes.
+      // The later one is a read of a gateway that is open, or almost, in any of its threads.
       ...points('pread64', 'log', { 'error=EIO': [1, 66] }),
       ...points('pread64', 'file', { 'error=EIO': [1] }),
     ])
@@ -108,7 +108,7 @@ describe.skipIf(reason !== undefined)('a system call that fails', () => {
     }
   }, 600_000)
 
-  it('that says the directory is not synced ends everything: the log itself might be gone', async () => {
+  it('in a directory sync fails everything: the log itself may be lost', async () => {
     const findings = await sweep('faults in syncing the directory', template, [
       ...points('fsync', 'directory', { 'error=EIO': [1] }),
     ])
@@ -116,7 +116,7 @@ describe.skipIf(reason !== undefined)('a system call that fails', () => {
     expect(findings.flatMap((finding) => wrongIn(finding))).toEqual([])
   }, 600_000)
 
-  it('while SQLite moves its log into the file ends everything', async () => {
+  it('while SQLite moves its log into the file fails everything', async () => {
     const findings = await sweep('faults in moving the log', { ...template, steps: UNTIL_MOVED }, [
       ...points('pwrite64', 'file', { 'error=EIO': [20] }),
       ...points('fsync', 'file', { 'error=EIO': [1] }),

@@ -1,5 +1,5 @@
-// Faults injected into single system calls of a gateway, by strace: every write and every sync of opening, recovery,
-// appending, SQLite's own checkpointing, and closing.
+// Injects faults into single system calls of a gateway with strace: every write and sync of opening, recovery, appending,
+// checkpointing and closing.
 
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export function noStrace(): string | undefined {
   return unable('strace', '-f', '-qq', '--seccomp-bpf', '-e', 'trace=fsync', 'true')
 }
 
-/** The files of a ledger, by the ends of their paths. */
+/** The files of a ledger, by path suffix. */
 const FILES = {
   log: 'data/ledger.sqlite-wal',
   file: 'data/ledger.sqlite',
@@ -25,51 +25,51 @@ const FILES = {
 } as const
 export type FileOf = keyof typeof FILES
 
-/** A fault: which call on which file, what happens to it, and to which one of them. */
+/** A fault: the call, the file, the injected error and the position. */
 export interface Point {
   readonly call: string
   readonly on: FileOf
-  /** As strace says it: `error=EIO`, `signal=KILL`, `retval=100`. */
+  /** In strace syntax: `error=EIO`, `signal=KILL`, `retval=100`. */
   readonly fault: string
   readonly nth: number
 }
 
-/** A ledger to inject faults into, and what was acknowledged of it. */
+/** A ledger to inject faults into, and its acknowledged receipts. */
 export interface Template {
   readonly site: Site
   readonly lines: readonly Line[]
   readonly steps: Pick<LoadOptions, 'count' | 'pause'>
 }
 
-/** What came of a fault. */
+/** The result of a fault. */
 export interface Finding {
   readonly point: Point
   /**
-   * `unreached`: there are fewer such calls. `told`: nothing was denied, but somebody who looked at the ledger was told that it
-   * cannot be read. `survived`: nobody was told anything.
+   * `unreached`: there are fewer such calls. `told`: no call was denied, but a reader of the ledger got an error. `survived`:
+   * no error was reported.
    */
   readonly outcome: 'unreached' | 'refused' | 'denied' | 'killed' | 'closing' | 'told' | 'survived'
-  /** What a person is told. */
+  /** The message for people. */
   readonly reason: string
   readonly followed: number
   readonly after: number
   readonly violations: readonly string[]
 }
 
-/** What a trace shows of a fault. */
+/** The effects of a fault in a trace. */
 export interface Strike {
-  /** How many things were acknowledged or run after it, whatever they rest on. */
+  /** The number of acknowledgements and tool runs after it. */
   readonly followed: number
-  /** How many of them may rest on something that was written by who had the fault, after it had it. */
+  /** How many of them may depend on a write of the faulty thread after the fault. */
   readonly after: number
-  /** It may have been the writer that had it. */
+  /** Whether the writer may have had the fault. */
   readonly writer: boolean
 }
 
 // One page of the write-ahead log, with its header.
 const FRAME = 4120
 
-/** A ledger that was killed with calls open, and with so many frames in its write-ahead log. */
+/** A ledger that was killed with open calls and this many frames in its write-ahead log. */
 export async function createTemplate(frames: number, steps: Template['steps']): Promise<Template> {
   const site = await readySite()
   const { child, journal, ended } = startLoad(site, { mode: 'steps', count: 1_000_000 })
@@ -80,7 +80,7 @@ export async function createTemplate(frames: number, steps: Template['steps']): 
   return { site, lines: readJournal(journal), steps }
 }
 
-/** How often a call is made on a file when nothing fails. */
+/** How often a call is made on a file without faults. */
 export async function countCalls({ site, steps }: Template, call: string, on: FileOf): Promise<number> {
   const copy = await copySite(site)
   const { trace } = await traced(copy, steps, call, on)
@@ -88,7 +88,7 @@ export async function countCalls({ site, steps }: Template, call: string, on: Fi
   return trace.filter((line) => line.includes(` ${call}(`)).length
 }
 
-/** Runs a gateway under strace; its journal, and all calls of one sort on one file, in order. */
+/** Runs a gateway under strace. Returns its journal and all calls of one kind on one file, in order. */
 export async function traced(
   { config, ...site }: Site,
   steps: Template['steps'],
@@ -99,18 +99,18 @@ export async function traced(
   const folder = newFolder()
   const [log, journal] = [join(folder, 'trace'), join(folder, 'journal')]
   const under = ['strace', '-f', '-y', '-qq', '-s', '20', '-o', log]
-  // A signal that is injected gets lost with the fast filter (strace 6.1).
+  // strace 6.1 loses injected signals with the fast filter.
   if (fault?.startsWith('signal') !== true) under.push('--seccomp-bpf')
   const files = [on]
   const calls = ['writev', call]
   if (reads(call)) {
-    // For `strikeIn`. Neither of the two is ever read with it, so no fault goes astray.
+    // For `strikeIn`. Neither is ever read with this call, so no fault is misplaced.
     files.push('memory', 'directory')
     calls.push('fcntl', 'fsync')
   }
   for (const file of files) under.push('-P', join(config.data, '..', FILES[file]))
   under.push('-e', `trace=${calls.join(',')}`)
-  // Opening the journal must not be what fails.
+  // Opening the journal must not fail.
   if (call !== 'openat') under.push('-P', journal)
   if (fault !== undefined) under.push('-e', `inject=${call}:${fault}`)
   const run = await runLoad({ config, ...site }, { mode: 'steps', ...steps, under, journal })
@@ -123,22 +123,22 @@ function reads(call: string): boolean {
   return call === 'pread64'
 }
 
-// strace counts for each thread by itself: the same number can strike several of them.
+// strace counts per thread, so one number can strike several threads.
 const STRUCK = /\(INJECTED|\(DELAYED|killed by/
 const ACKNOWLEDGED = /journal>, .*"\[\\"[AD]\\"/
-// SQLite's lock on writing to the log: for every commit it is taken before, and let go of before the commit returns.
+// SQLite's write lock on the log: taken before every commit and released before the commit returns.
 const WRITE_LOCK = /fcntl\(\d+<[^>]*-shm>.* l_start=120,/
-// Nobody but the writer does that, and it does when it opens the ledger.
+// Only the writer does this, when it opens the ledger.
 const DIRECTORY_SYNC = /fsync\(\d+<[^>]*\/data>/
 
 /**
- * What a trace shows of the faults in a call; undefined if there was none.
+ * The effects of the faults in a trace; undefined if there was none.
  *
- * After a write or a sync that failed everything counts that follows: neither its batch nor any later one may be acknowledged, and
- * there need be no other sync before that. A read that failed concerns only the thread that had it, and only what that thread
- * commits afterwards: what the writer had committed before may still be on its way to those who wait for it. So what follows counts
- * from where that thread takes the lock on writing or lets go of it, since no commit can end after the fault without that. It is
- * not the sync that is waited for: a commit that left it out would not be seen, and a fault in the file shows none of the log's.
+ * After a failed write or sync, everything that follows counts: neither its batch nor a later one may be acknowledged. A
+ * failed read concerns only the commits of its thread after the fault: earlier commits of the writer may still be in
+ * delivery. So the count starts where that thread takes or releases the write lock, because no commit can end after the fault
+ * without that. The sync is not used as the start: a commit without a sync would go unnoticed, and a fault in the file shows
+ * no sync of the log.
  */
 export function strikeIn(trace: readonly string[], call: string): Strike | undefined {
   const hits = trace.flatMap((line, at) => (STRUCK.test(line) ? [{ at, thread: threadOf(line) }] : []))
@@ -159,12 +159,12 @@ export function strikeIn(trace: readonly string[], call: string): Strike | undef
   }
 }
 
-/** With `-f`, each line begins with the thread's id. */
+/** With `-f`, each line begins with the thread id. */
 function threadOf(line: string): string {
   return line.slice(0, line.indexOf(' '))
 }
 
-/** Injects one fault, and checks everything that must be true afterwards. */
+/** Injects one fault, and checks all invariants afterwards. */
 export async function inject(template: Template, point: Point, fsck: boolean): Promise<Finding> {
   const { site, lines: before, steps } = template
   const copy = await copySite(site)
@@ -205,8 +205,8 @@ function reasonIn(lines: readonly Line[]): string {
 }
 
 /**
- * Once something was denied for the ledger's sake, nothing is acknowledged or run any more. Checkpoints are the writer's: if it
- * has not failed itself, what it signs is what is durable, and the audit holds each against the entries.
+ * After a denial because of the ledger, nothing is acknowledged or run. Checkpoints belong to the writer: if it has not
+ * failed, it signs durable entries, and the audit compares each checkpoint with the entries.
  */
 function spokenAfterEnd(lines: readonly Line[], forbidden: RegExp): Line | undefined {
   const first = lines.findIndex(
@@ -215,7 +215,7 @@ function spokenAfterEnd(lines: readonly Line[], forbidden: RegExp): Line | undef
   return first < 0 ? undefined : lines.slice(first).find(([what]) => forbidden.test(String(what)))
 }
 
-/** A new start, without faults: it opens, it decides, it closes. */
+/** A new start without faults: it opens, decides and closes. */
 async function goOn(site: Site, violations: string[]): Promise<void> {
   try {
     const gateway = await site.open()
@@ -227,7 +227,7 @@ async function goOn(site: Site, violations: string[]): Promise<void> {
   }
 }
 
-/** Injects many faults, a few at a time; what came of each, and how many of each outcome there were. */
+/** Injects many faults, a few at a time. Returns the result of each, and the counts by outcome. */
 export async function sweep(
   battery: string,
   template: Template,
@@ -247,28 +247,28 @@ export async function sweep(
   return findings
 }
 
-/** What is wrong with how a fault ended. */
+/** The problem with the outcome of a fault. */
 export function wrongIn({ point, outcome, reason, followed, after, violations }: Finding): readonly string[] {
   const where = `${point.call} ${point.nth} of the ${point.on}, ${point.fault}`
   const wrong = violations.map((violation) => `${where}: ${violation}`)
-  // SQLite asks again after EINTR; a kill has nobody left who could say anything.
+  // SQLite retries after EINTR. After a kill there is no message.
   const noticed = point.fault.startsWith('error=') && point.fault !== 'error=EINTR'
   if (outcome === 'unreached' || !noticed) return wrong
   if (outcome === 'survived' && followed > 0)
-    wrong.push(`${where}: nobody noticed, and ${followed} things followed`)
+    wrong.push(`${where}: the fault went unnoticed, and ${followed} things followed`)
   else if (after > 0) wrong.push(`${where}: ${after} things were acknowledged or run afterwards`)
   if (outcome !== 'survived' && !NAMED.test(reason))
     wrong.push(`${where}: the reason is not named: ${reason}`)
   return wrong
 }
 
-const NAMED = /I\/O error|the disk is full|is damaged|cannot be opened|is read-only|has not answered/
+const NAMED = /I\/O error|the disk is full|is damaged|cannot be opened|is read-only|did not respond/
 
-/** `count` numbers from 1 to `most`, spread evenly; all of them if there are no more. */
+/** `count` evenly spread numbers from 1 to `most`; all of them if there are no more. */
 export function spread(most: number, count: number): readonly number[] {
   if (most <= count) return Array.from({ length: most }, (_, i) => i + 1)
   return Array.from({ length: count }, (_, i) => 1 + Math.floor((i * most) / count))
 }
 
-/** So many steps that the log is moved into the file at least once. */
+/** Enough steps to move the log into the file at least once. */
 export const UNTIL_MOVED: Template['steps'] = { count: 700 }

@@ -5,7 +5,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('a clock that lies never takes the ledger back in time', async () => {
+it('a wrong clock never sets the ledger back in time', async () => {
   const start = Date.now()
   await checkJumps(start, [0, -HOUR, -YEAR, HOUR, -start, 10 * YEAR, 0, -1, 10 * YEAR + 1])
 })

@@ -10,13 +10,13 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-describe('a clock that lies', () => {
-  it('never takes the ledger back in time, neither between starts nor while it runs', async () => {
+describe('a wrong clock', () => {
+  it('never sets the ledger back in time, neither between starts nor while it runs', async () => {
     const start = Date.now()
     await checkJumps(start, [-HOUR, -start, 10 * YEAR, -1])
   }, 600_000)
 
-  it('does not let a call wait longer for its effect than the ledger says', async () => {
+  it('does not extend the time limit of a call', async () => {
     const site = await readySite()
     const gateway = await site.open()
     vi.useFakeTimers({ toFake: ['Date'] })
@@ -24,7 +24,7 @@ describe('a clock that lies', () => {
     vi.setSystemTime(Date.now() + HOUR)
     await ask(gateway)
     vi.setSystemTime(Date.now() - 2 * HOUR)
-    // Its minute is over by the ledger's own time, whatever the clock says now: what comes is late.
+    // The minute is over by the ledger's time, so the effect is late.
     await report(gateway, decided.receipt ?? '')
     const { entries } = await gateway.view.page({
       filter: { decision: decided.receipt ?? '' },
@@ -41,25 +41,25 @@ describe('a clock that lies', () => {
 })
 
 describe('an older copy of a ledger', () => {
-  it('is refused at every point, by its start and by fsck, and signs nothing; the newest goes on', async () => {
+  it('is refused at every point by start and fsck, and signs nothing; the newest copy works', async () => {
     await checkCopies(3)
   }, 600_000)
 
-  it('with more of its own on top is refused too: the head that was signed is not its prefix', async () => {
+  it('with new entries is refused too: the signed head is not its prefix', async () => {
     const { site, taken } = await copies(2)
     const [copy = ''] = taken
-    // Without the guard it goes on by itself, and grows beyond what was remembered.
+    // Without the guard it continues, and grows beyond the remembered head.
     restore(site, copy)
     const gateway = await openUnguarded(site)
     for (let i = 0; i < 6; i++) await ask(gateway, 'notes/read', { fork: i })
     await gateway.close()
     await expect(opening(site)).rejects.toMatchObject({
       code: 'LEDGER_ROLLED_BACK',
-      message: expect.stringMatching(/is not the one/) as string,
+      message: expect.stringMatching(/differs from the one/) as string,
     })
   })
 
-  it('passes unnoticed only where the guard is switched off: so it is written', async () => {
+  it('is accepted only with the guard switched off, as documented', async () => {
     const { site, taken } = await copies(2)
     restore(site, taken[0] ?? '')
     const gateway = await openUnguarded(site)
@@ -67,12 +67,12 @@ describe('an older copy of a ledger', () => {
     await gateway.close()
   })
 
-  it('is refused if it is older than a checkpoint that was given out, however short ago', async () => {
+  it('is refused if it is older than a published checkpoint, even a very recent one', async () => {
     const { site, taken } = await copies(1)
     const gateway = await site.open()
     await ask(gateway)
     const { size } = parseCheckpoint(await gateway.checkpoint())
-    // What a kill at this moment leaves of the guard.
+    // The state of the guard after a kill at this moment.
     const heads = join(newFolder(), 'heads')
     cpSync(guardOf(site), heads, { recursive: true })
     expect(size).toBe(await gateway.view.size())
@@ -80,7 +80,7 @@ describe('an older copy of a ledger', () => {
     restore(site, taken[0] ?? '')
     rmSync(guardOf(site), { recursive: true })
     cpSync(heads, guardOf(site), { recursive: true })
-    // The copy is as old as the head that the guard had kept, and older than the one that was given out.
+    // The copy is as old as the stored head, and older than the published one.
     await expect(opening(site)).rejects.toMatchObject({ code: 'LEDGER_ROLLED_BACK' })
   })
 })

@@ -1,4 +1,4 @@
-// What holds for a clock that lies and for older copies of a ledger, over any number of jumps and of copies.
+// Invariants for a wrong clock and for older copies of a ledger, over any number of jumps and copies.
 
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { ask, newFolder, report, type Site } from '../gateway-rig.ts'
 export const HOUR = 3_600_000
 export const YEAR = 8766 * HOUR
 
-/** Jumps of the clock from now on take the ledger never back in time, neither between starts nor while it runs. */
+/** Checks that clock jumps never set the ledger back in time, neither between starts nor while it runs. */
 export async function checkJumps(start: number, jumps: readonly number[]): Promise<void> {
   const site = await readySite()
   const audit = createAudit(site)
@@ -36,13 +36,13 @@ export async function checkJumps(start: number, jumps: readonly number[]): Promi
   tell('lying clocks', { jumps: 2 * jumps.length, entries: audit.counts.entries, 'steps back': 0 })
 }
 
-/** Opens and closes; so that nothing stays open if it is not refused. */
+/** Opens and closes, so that nothing stays open if it is not refused. */
 export async function opening(site: Site): Promise<void> {
   const gateway = await site.open()
   await gateway.close()
 }
 
-/** Puts a copy of a data directory in its place. */
+/** Replaces a data directory by a copy. */
 export function restore({ config }: Site, copy: string): void {
   rmSync(config.data, { recursive: true })
   cpSync(copy, config.data, { recursive: true })
@@ -58,7 +58,7 @@ export async function goOn(site: Site): Promise<void> {
   await gateway.close()
 }
 
-/** A site, and copies of its data directory at so many points of its life. */
+/** A site, and copies of its data directory at several points in time. */
 export async function copies(count: number): Promise<{ site: Site; taken: string[] }> {
   const site = await readySite()
   const taken: string[] = []
@@ -71,7 +71,7 @@ export async function copies(count: number): Promise<{ site: Site; taken: string
   return { site, taken }
 }
 
-/** Every copy is refused, by a start and by fsck, and the newest goes on. */
+/** Checks that every copy is refused by start and fsck, and that the newest works. */
 export async function checkCopies(count: number): Promise<void> {
   const { site, taken } = await copies(count)
   await goOn(site)

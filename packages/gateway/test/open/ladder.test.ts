@@ -1,4 +1,4 @@
-// The records of the ladder in a ledger file: what `fsck` says when somebody has been at them, and what a start refuses.
+// The records of the ladder in a ledger file: what `fsck` reports after tampering, and what a start refuses.
 
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ async function report({ kernel }: Gateway, { decided }: Authorization, content: 
   await reportEffect(kernel, { ...said, output: new TextEncoder().encode(content), content })
 }
 
-/** A delegation of the planner to the agent of the calls, registered; its id. */
+/** Registers a delegation of the planner to the agent of the calls. Returns its id. */
 async function delegate({ kernel }: Gateway): Promise<string> {
   const statement = {
     v: 1,
@@ -58,12 +58,12 @@ async function delegate({ kernel }: Gateway): Promise<string> {
   return (await registerDelegation(kernel, envelope, { tenant: 'default', by: 'agent:planner' })).delegation
 }
 
-let scene: Site
+let original: Site
 let delegation = ''
 
 beforeAll(async () => {
-  scene = await createSite()
-  const gateway = await scene.open()
+  original = await createSite()
+  const gateway = await original.open()
   await activate(gateway, await policy())
   for (const text of ['see acct_9Fk2Lm77', 'see acct_1Ab2Cd33']) {
     await report(gateway, await ask(gateway), text)
@@ -75,12 +75,12 @@ beforeAll(async () => {
   await gateway.close()
 })
 
-/** A copy of the scene, its file changed behind everybody's back. */
+/** A copy of the state, with a modified file. */
 function tampered(sql: string): Site['config'] {
   const data = join(newFolder(), 'data')
-  cpSync(scene.config.data, data, { recursive: true })
-  // A copy on the same machine would be found to be one by the head that is kept elsewhere.
-  const config = { ...scene.config, data, headGuard: undefined }
+  cpSync(original.config.data, data, { recursive: true })
+  // The head guard would otherwise detect the copy.
+  const config = { ...original.config, data, headGuard: undefined }
   const db = openDatabase(data)
   const triggers = db.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").all()
   for (const { name } of triggers) db.exec(`DROP TRIGGER ${String(name)}`)
@@ -91,7 +91,7 @@ function tampered(sql: string): Site['config'] {
 }
 
 describe('fsck', () => {
-  it('finds nothing wrong with what the rungs have left behind', async () => {
+  it('finds nothing wrong with the records of the steps', async () => {
     expect(await fsckLedger(tampered(''), () => undefined)).toMatchObject({ ok: true, problems: [] })
   })
 
@@ -129,7 +129,7 @@ describe('fsck', () => {
 describe('a start', () => {
   const after = async (sql: string, more: object = {}): Promise<string> => {
     try {
-      const gateway = await openGateway(tampered(sql), scene.keyring, silent)
+      const gateway = await openGateway(tampered(sql), original.keyring, silent)
       const { decided } = await ask(gateway, {}, more)
       await gateway.close()
       return `${decided.verdict} ${decided.reason}`
@@ -138,7 +138,7 @@ describe('a start', () => {
     }
   }
 
-  it('goes on where the rungs were left, a revoked delegation included', async () => {
+  it('continues with the records of the steps, including a revoked delegation', async () => {
     expect(await after('')).toBe('ALLOW RULE_ALLOWED')
     expect(await after('', { delegation })).toBe('DENY DELEGATION_INVALID')
   })
@@ -151,7 +151,7 @@ describe('a start', () => {
     expect(await after("DELETE FROM anchors WHERE name LIKE 'delegation%'")).toBe('LEDGER_DAMAGED')
   })
 
-  it('denies side effects where what a session has read, or what a tenant has used, is lost or changed', async () => {
+  it('denies side effects if the data of a session or the limits of a tenant are lost or modified', async () => {
     for (const kind of ['provenance', 'tenant']) {
       expect(await after(`DELETE FROM records WHERE name LIKE '${kind}%'`)).toBe('DENY STATE_MISMATCH')
       expect(await after(`UPDATE records SET text = x'7b7d' WHERE name LIKE '${kind}%'`)).toMatch(
@@ -160,9 +160,9 @@ describe('a start', () => {
     }
   })
 
-  it('finds nothing missing of a session that was closed on the record', async () => {
+  it('finds nothing missing of a closed session', async () => {
     const config = tampered('')
-    const gateway = await openGateway(config, scene.keyring, silent)
+    const gateway = await openGateway(config, original.keyring, silent)
     const name = 'session\ndefault\nagent:a\ns1'
     expect(await closeSessions(gateway.kernel, [{ name, seq: 3 }])).toBe(1)
     expect((await ask(gateway)).decided.verdict).toBe('ALLOW')

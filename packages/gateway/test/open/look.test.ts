@@ -14,8 +14,8 @@ const CALL: ToolCall = {
   session_id: 's1',
 }
 
-describe('a look at a ledger', () => {
-  it('judges beside a running gateway as that gateway would, and leaves nothing behind', async () => {
+describe('a read-only kernel', () => {
+  it('decides like the running gateway next to it, and writes nothing', async () => {
     const site = await createSite()
     const gateway = await site.open()
     await activate(gateway, POLICY)
@@ -41,7 +41,7 @@ describe('a look at a ledger', () => {
     await gateway.close()
   })
 
-  it('sees one moment, however much is written meanwhile', async () => {
+  it('sees one snapshot, even if the ledger is written meanwhile', async () => {
     const site = await createSite()
     const gateway = await site.open()
     await activate(gateway, POLICY)
@@ -56,7 +56,7 @@ describe('a look at a ledger', () => {
     expect((await foresee(later.kernel, CALL)).judgement.reason).toBe('SYSTEM_FROZEN')
     await later.close()
     await gateway.close()
-    // A look that is closed does not keep a stop from moving the log into the file.
+    // A closed snapshot does not prevent a stop from moving the log into the file.
     expect(logBytes(site.config.data)).toBe(0)
   })
 
@@ -75,7 +75,7 @@ describe('a look at a ledger', () => {
     await gateway.close()
   })
 
-  it('takes it to be the time that it is told, but never before the newest receipt', async () => {
+  it('uses the given time, but never one before the newest receipt', async () => {
     const site = await createSite()
     const gateway = await site.open()
     await activate(gateway, POLICY)
@@ -89,7 +89,7 @@ describe('a look at a ledger', () => {
     await behind.close()
   })
 
-  it('finds receipts by how their ids begin', async () => {
+  it('finds receipts by the beginning of their ids', async () => {
     const site = await createSite()
     const gateway = await site.open()
     await activate(gateway, POLICY)

@@ -21,7 +21,7 @@ import { answerRequest, setFreeze } from '@tollgate/kernel/admin'
 
 const usedSites = new Map<number, Promise<Site>>()
 
-/** A site with `calls` reported calls on its ledger, closed again. */
+/** A closed site with `calls` reported calls in its ledger. */
 async function usedSite(calls = 3): Promise<Site> {
   const made = usedSites.get(calls) ?? useSite(calls)
   usedSites.set(calls, made)
@@ -39,7 +39,7 @@ async function useSite(calls: number): Promise<Site> {
   return site
 }
 
-/** Changes the ledger file behind everybody's back. */
+/** Modifies the ledger file directly. */
 function tamper({ data }: { readonly data: string }, sql: string): void {
   const db = openDatabase(data)
   const triggers = db.prepare("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").all()
@@ -56,7 +56,7 @@ const opening = async (site: Site): Promise<unknown> => {
 }
 
 describe('a gateway on its data directory', () => {
-  it('goes on where it was, with the same policy and the same tokens', async () => {
+  it('continues with the same policy and the same tokens', async () => {
     const site = await usedSite()
     const first = await site.open()
     const { token } = await first.tokens.issue(
@@ -75,7 +75,7 @@ describe('a gateway on its data directory', () => {
     const size = await first.view.size()
     await first.close()
     const second = await site.open()
-    // The revocation of what was made for the run.
+    // The revocation of the tokens of the run.
     expect(await second.view.size()).toBe(size + 1)
     expect(second.tokens.identify(token)?.principal).toBe('agent:a')
     expect(second.tokens.identify(passing)).toBeUndefined()
@@ -83,7 +83,7 @@ describe('a gateway on its data directory', () => {
     await second.close()
   })
 
-  it('closes what a crash left open as UNKNOWN, with a recovery receipt', async () => {
+  it('closes calls that a crash left open as UNKNOWN, with a recovery receipt', async () => {
     const site = await usedSite(0)
     const gateway = await site.open()
     const caller = { tenant: 'default', principal: 'agent:a' }
@@ -136,7 +136,7 @@ describe('a gateway on its data directory', () => {
     await close()
   })
 
-  it('proves every receipt under the checkpoint it has kept', async () => {
+  it('proves every receipt under the stored checkpoint', async () => {
     const site = await usedSite(300)
     const { view, trust, close } = await openView(site.config)
     const checkpoint = (await view.checkpoint()) ?? ''
@@ -154,7 +154,7 @@ describe('a gateway on its data directory', () => {
     await close()
   })
 
-  it('lets nobody else write while it runs, and anybody read', async () => {
+  it('excludes other writers while it runs, but not readers', async () => {
     const site = await usedSite()
     const gateway = await site.open()
     expect(await isRunning(site.config)).toBe(true)
@@ -180,7 +180,7 @@ describe('a gateway on its data directory', () => {
     expect(problems.map(({ code }) => code)).toEqual(['LEDGER_ROLLED_BACK'])
   })
 
-  it('refuses to go on without a key that is in service', async () => {
+  it('refuses to start without a key that is in service', async () => {
     const site = await usedSite()
     const [ledger] = site.keyring.keys
     const stranger = await createKey(newFolder(), 'writer')
@@ -191,7 +191,7 @@ describe('a gateway on its data directory', () => {
 
 describe('keys', () => {
   it.each(['writer', 'ledger'] as const)(
-    'change on the record, and old receipts still verify: %s',
+    'are rotated with a receipt, and old receipts still verify: %s',
     async (role) => {
       const site = await usedSite()
       const fresh = await createKey(site.config.data, role)
@@ -212,7 +212,7 @@ describe('keys', () => {
 })
 
 describe('fsck', () => {
-  it('finds nothing wrong with a ledger that is right', async () => {
+  it('finds nothing wrong with an intact ledger', async () => {
     const site = await usedSite(600)
     const report = await fsckLedger(site.config, () => undefined)
     expect(report).toEqual({ ok: true, entries: 1203, verified: 1203, log: 0, problems: [], more: 0 })
@@ -250,7 +250,7 @@ describe('fsck', () => {
     ['a session set back', "UPDATE anchors SET idx = 3 WHERE name LIKE 'session%'", /ANCHOR_WRONG/],
   ]
 
-  // Made once, and copied for each crime: 600 calls that have ended, and one that is open.
+  // Made once, and copied for each attack: 600 ended calls and an open one.
   let scene: Site
   beforeAll(async () => {
     scene = await usedSite(600)
@@ -269,7 +269,7 @@ describe('fsck', () => {
     expect(problems.map((problem) => problem.code).join(' ')).toMatch(code)
   })
 
-  it('goes on working when all private records are erased: no proof breaks, and side effects are denied', async () => {
+  it('works after all private records are erased: proofs stay valid, and side effects are denied', async () => {
     const site = await usedSite()
     tamper(site.config, 'DELETE FROM records')
     const report = await fsckLedger(site.config, () => undefined)
@@ -278,11 +278,11 @@ describe('fsck', () => {
   })
 })
 
-/** What somebody who can write the file, and has no key, tries to get out of it. */
-describe('a file that somebody else has written to', () => {
+/** Attacks by someone who can write the file but has no key. */
+describe('a file that was tampered with', () => {
   const forged = (payload: string): string => `CAST('${payload.replaceAll("'", "''")}' AS BLOB)`
 
-  /** Opens a site after a crime, and what became of a call by then. */
+  /** Opens a site after an attack, and returns the state of a call. */
   async function after(site: Site, sql: string): Promise<string> {
     tamper(site.config, sql)
     try {
@@ -295,7 +295,7 @@ describe('a file that somebody else has written to', () => {
     }
   }
 
-  it('does not get a policy in force that nobody has activated', async () => {
+  it('does not put a policy in force that was not activated', async () => {
     const site = await usedSite()
     const text = POLICY.replace('name: test', 'name: mine')
     const receipt = {
@@ -320,7 +320,7 @@ describe('a file that somebody else has written to', () => {
     expect(await after(site, "DELETE FROM anchors WHERE name LIKE 'freeze%'")).toBe('LEDGER_DAMAGED')
   })
 
-  it('does not put an old receipt in the place of a newer one', async () => {
+  it('does not replace a newer receipt by an old one', async () => {
     const site = await usedSite()
     const gateway = await site.open()
     const order = { scope: 'principal', target: 'agent:a', by: 'user:olga' } as const
@@ -333,7 +333,7 @@ describe('a file that somebody else has written to', () => {
     expect(await after(site, sql)).toBe('LEDGER_DAMAGED')
   })
 
-  it('does not bring back a token that was revoked, nor give one more than it was issued with', async () => {
+  it('does not restore a revoked token, nor give a token more rights', async () => {
     const site = await usedSite()
     const gateway = await site.open()
     const { token, info } = await gateway.tokens.issue(
@@ -391,7 +391,7 @@ describe('a file that somebody else has written to', () => {
     expect(await after(site, sql)).toBe('LEDGER_DAMAGED')
   })
 
-  it('does not turn an approval of one call into one of another', async () => {
+  it('does not turn an approval of one call into an approval of another', async () => {
     const site = await usedSite()
     const gateway = await site.open()
     const { decided } = await ask(gateway, 'mail/send')
@@ -427,7 +427,7 @@ describe('the ledger file itself', () => {
     db.close()
   })
 
-  it('is for the eyes of its owner only, and so are the files beside it', async () => {
+  it('is readable only by its owner, and so are the files next to it', async () => {
     const site = await usedSite()
     const gateway = await site.open()
     const files = readdirSync(site.config.data).filter((name) => name.includes('.sqlite'))

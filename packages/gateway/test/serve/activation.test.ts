@@ -1,4 +1,4 @@
-// Activating policies while calls come in: each call is judged by one policy as a whole, and by the newest there is.
+// Activating policies while calls arrive: each call is decided by exactly one policy, the newest.
 
 import { parseReceipt, type Decision, type Receipt } from '@tollgate/evidence'
 import { authorize } from '@tollgate/kernel'
@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { createApiRig } from '../api/rig.ts'
 import { createSite } from '../gateway-rig.ts'
 
-/** A policy whose every part bears its number: the rule, the effect of the tool, and what the gates say. */
+/** A policy whose parts all have its number: the rule, the effect class of the tool, and the gate settings. */
 function numbered(number: number): Policy {
   const effect = number % 2 === 0 ? 'read' : 'write'
   const parsed = parsePolicy(`
@@ -29,7 +29,7 @@ const POLICIES = Array.from({ length: 25 }, (_, i) => numbered(i))
 const CALLERS = 24
 
 describe('under load', () => {
-  it('no call is judged by half of each policy, and none by an older one than stands before it', async () => {
+  it('no call is decided by parts of two policies, and none by an outdated one', async () => {
     const site = await createSite({ keep: { calls: 3_600_000 } })
     const gateway = await site.open()
     const { kernel } = gateway
@@ -48,7 +48,7 @@ describe('under load', () => {
     const calling = Array.from({ length: CALLERS }, (_, i) => call(i))
     for (const policy of POLICIES) {
       await activatePolicy(kernel, policy, 'user:test')
-      // The answer is there, so the next call must find it.
+      // The answer has arrived, so the next call must use it.
       const { decided } = await authorize(kernel, {
         caller: { tenant: 'default', principal: 'agent:watch' },
         door: 'http',
@@ -65,7 +65,7 @@ describe('under load', () => {
     await gateway.close()
   })
 
-  it('a policy with mistakes changes nothing, however often it is sent', async () => {
+  it('a policy with mistakes changes nothing, even if it is sent often', async () => {
     const rig = await createApiRig()
     const { json: before } = await rig.ask('admin', 'GET', '/v1/policy')
     const size = rig.receipts().length
@@ -95,7 +95,7 @@ async function receiptsOf(view: {
   return receipts
 }
 
-/** Each decision names the policy that was activated last before it, and is what that one says. How many there were. */
+/** Each decision has the newest policy before it and matches it. Returns the number of decisions. */
 function checkOrder(receipts: readonly Receipt[]): number {
   let inForce: Policy | undefined
   let decisions = 0

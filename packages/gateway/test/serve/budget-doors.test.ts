@@ -1,4 +1,4 @@
-// Every door asks for the token, the session and the budget before it reads anything of a body, and charges for what it reads.
+// Every door checks the token, the session and the budget before it reads a body, and charges for what it reads.
 
 import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/api/app.ts'
@@ -16,7 +16,7 @@ const rig = await createApiRig()
 
 /** A request whose body is read only if a door asks for it. */
 interface Sent extends DoorRequest {
-  /** How many bytes the door was ready to take; undefined if it did not ask. */
+  /** How many bytes the door was ready to read; undefined if it did not ask. */
   readonly taken: () => number | undefined
 }
 
@@ -49,7 +49,7 @@ function send(
   }
 }
 
-/** A budget that keeps a book. `spent` refuses everything. */
+/** A budget that records its use. `spent` refuses everything. */
 function bookkeeper(spent = false): Budget & { readonly book: string[] } {
   const book: string[] = []
   const note = (what: string, { principal }: Spender, bytes = 0): void =>
@@ -90,7 +90,7 @@ function llmWith(budget: Budget): (asked: DoorRequest) => Promise<Reply | undefi
 const jsonOf = (reply: Reply | undefined): Record<string, unknown> =>
   JSON.parse(typeof reply?.body === 'string' ? reply.body : '{}') as Record<string, unknown>
 
-/** A caller that the route lets in and whose reading is charged. */
+/** A caller that the route admits and that is charged. */
 function chargedOn({ roles }: ApiRoute): Person | undefined {
   if (roles === 'any role') return 'agent'
   if (roles === 'public') return undefined
@@ -113,7 +113,7 @@ describe('a principal whose budget is spent', () => {
       const asked = send(person ?? 'operator', route.method, pathOf(route), LARGE)
       const { status, headers } = await appWith(budget).answer(asked)
       if (person === undefined) {
-        // For operators and admins alone: they are not charged.
+        // Operators and admins are not charged.
         expect(budget.book).toEqual([])
         return
       }
@@ -121,7 +121,7 @@ describe('a principal whose budget is spent', () => {
     },
   )
 
-  it('has a route to be refused on', () => {
+  it('has routes to be refused on', () => {
     expect(withBody.filter((route) => chargedOn(route)).length).toBeGreaterThan(3)
     expect(withBody.every(({ roles }) => roles !== 'public')).toBe(true)
   })
@@ -134,7 +134,7 @@ describe('a principal whose budget is spent', () => {
   })
 
   it.each(['/openai/v1/chat/completions', '/openai/v1/responses', '/anthropic/v1/messages'])(
-    'is refused at %s, in the words of the dialect',
+    'is refused at %s, in the format of the dialect',
     async (path) => {
       const asked = send('agent', 'POST', path, { 'x-api-key': rig.token('agent'), ...LARGE })
       const reply = await llmWith(bookkeeper(true))(asked)
@@ -143,7 +143,7 @@ describe('a principal whose budget is spent', () => {
     },
   )
 
-  it('is an agent or a guest: operators and admins pass', async () => {
+  it('is an agent or a guest: operators and admins are not limited', async () => {
     const budget = bookkeeper(true)
     const body = JSON.stringify({ scope: 'principal', target: 'agent:x', frozen: true })
     for (const person of ['operator', 'admin'] as const) {
@@ -155,7 +155,7 @@ describe('a principal whose budget is spent', () => {
 })
 
 describe('the k-th body', () => {
-  it('is refused once the budget of its sender is spent, and nobody else’s', async () => {
+  it('is refused once the budget of its sender is spent, without effect on others', async () => {
     const budget = createBudget({ rate: 1, burst: 1000 * KIB }, () => 0)
     const app = appWith(budget)
     const call = (person: Person): Promise<Reply> =>
@@ -177,7 +177,7 @@ describe('the k-th body', () => {
   })
 })
 
-/** A call of so many bytes that costs exactly so much. */
+/** A call with this many bytes that costs exactly this much. */
 function sized(bytes: number): string {
   const text = JSON.stringify({ tool: 'fs/read_file', arguments: { path: '' } })
   return text.replace('""', `"${'x'.repeat(FREE + bytes - text.length)}"`)
@@ -185,7 +185,7 @@ function sized(bytes: number): string {
 
 const MODERN = { 'mcp-protocol-version': '2026-07-28' }
 
-describe('what cannot be read', () => {
+describe('a message that cannot be parsed', () => {
   const cases: readonly (readonly [string, (budget: Budget) => Promise<unknown>])[] = [
     ['/v1/evaluate', (budget) => appWith(budget).answer(send('agent', 'POST', '/v1/evaluate', {}, '{'))],
     ['/v1/effects', (budget) => appWith(budget).answer(send('agent', 'POST', '/v1/effects', {}, '{'))],
@@ -214,7 +214,7 @@ describe('what cannot be read', () => {
     expect(statuses.map((status) => status === 429)).toEqual([false, false, false, true, true])
   })
 
-  it('is nobody else’s cost: what can be read is only measured', async () => {
+  it('costs nothing for others: valid messages are only measured', async () => {
     const budget = bookkeeper()
     const body = sized(100)
     await appWith(budget).answer(send('agent', 'POST', '/v1/evaluate', {}, body))
@@ -228,10 +228,10 @@ describe('at the MCP door', () => {
   it.each([
     ['without a token', undefined, '/mcp', MODERN, 401],
     ['with a token of another role', 'operator', '/mcp', MODERN, 403],
-    ['to a server that is not there', 'agent', '/mcp/nowhere', MODERN, 404],
-    ['of a session that is not there', 'agent', '/mcp', { 'mcp-session-id': 'x' }, 404],
+    ['to an unknown server', 'agent', '/mcp/nowhere', MODERN, 404],
+    ['of an unknown session', 'agent', '/mcp', { 'mcp-session-id': 'x' }, 404],
     [
-      'of a session that is not there, by its revision',
+      'of an unknown session, by its revision',
       'agent',
       '/mcp',
       { 'mcp-session-id': 'x', 'mcp-protocol-version': '2025-11-25' },
@@ -245,8 +245,8 @@ describe('at the MCP door', () => {
   })
 
   it.each([
-    ['before there is a session', {}, 64 * KIB],
-    ['of a revision that is not known', { 'mcp-protocol-version': '2030-01-01' }, 64 * KIB],
+    ['before a session exists', {}, 64 * KIB],
+    ['of an unknown revision', { 'mcp-protocol-version': '2030-01-01' }, 64 * KIB],
     [
       'of an unknown revision that names a session',
       { 'mcp-protocol-version': '2030-01-01', 'mcp-session-id': 'x' },
@@ -259,7 +259,7 @@ describe('at the MCP door', () => {
     expect(asked.taken()).toBe(limit)
   })
 
-  it('one without a length is charged as the longest, until it is known', async () => {
+  it('a body without a length is charged as the largest, until its size is known', async () => {
     const budget = bookkeeper()
     const asked = send('agent', 'POST', '/mcp', MODERN, message)
     const unknown: DoorRequest = {

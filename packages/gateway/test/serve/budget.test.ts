@@ -1,4 +1,4 @@
-// The budget of bytes that the gateway reads for a principal, on a clock that the test turns.
+// The byte budget of a principal, with a controllable clock.
 
 import { describe, expect, it } from 'vitest'
 import { announced, createBudget, FINE, FREE, type Budget } from '../../src/budget.ts'
@@ -13,11 +13,11 @@ function openBudget(): { budget: Budget; pass: (seconds: number) => void } {
   return { budget: createBudget(LIMITS, () => time), pass: (seconds) => void (time += 1000 * seconds) }
 }
 
-/** A body that costs so many bytes. */
+/** A body that costs this many bytes. */
 const costing = (bytes: number): number => FREE + bytes
 
 describe('a budget', () => {
-  it('refuses the first body that is beyond it, and says when it would fit', () => {
+  it('refuses the first body beyond it, and says when it would fit', () => {
     const { budget, pass } = openBudget()
     for (let i = 0; i < 4; i++) expect(budget.take(A, costing(250 * KIB)).ok).toBe(true)
     expect(budget.take(A, costing(250 * KIB))).toEqual({ ok: false, after: 3 })
@@ -27,7 +27,7 @@ describe('a budget', () => {
     expect(budget.take(A, costing(250 * KIB)).ok).toBe(true)
   })
 
-  it('refuses even a small body while nothing is left', () => {
+  it('refuses even a small body while it is empty', () => {
     const { budget, pass } = openBudget()
     budget.take(A, costing(LIMITS.burst))
     expect(budget.take(A, 10)).toEqual({ ok: false, after: 1 })
@@ -35,7 +35,7 @@ describe('a budget', () => {
     expect(budget.take(A, 10).ok).toBe(true)
   })
 
-  it('is each principal’s own', () => {
+  it('is separate for each principal', () => {
     const { budget } = openBudget()
     budget.take(A, costing(LIMITS.burst))
     expect(budget.take(A, 10).ok).toBe(false)
@@ -43,13 +43,13 @@ describe('a budget', () => {
     expect(budget.take({ ...A, tenant: 'far' }, costing(LIMITS.burst)).ok).toBe(true)
   })
 
-  it('costs nothing for ordinary bodies, however many', () => {
+  it('is not charged for ordinary bodies', () => {
     const { budget } = openBudget()
     for (let i = 0; i < 10_000; i++) expect(budget.take(A, FREE).ok).toBe(true)
     expect(budget.take(A, costing(LIMITS.burst)).ok).toBe(true)
   })
 
-  it('gets back what a body did not need', () => {
+  it('is refunded what a body did not need', () => {
     const { budget } = openBudget()
     const share = budget.take(A, costing(LIMITS.burst))
     if (!share.ok) throw new Error('the budget is full')
@@ -58,7 +58,7 @@ describe('a budget', () => {
     expect(budget.take(A, costing(600 * KIB)).ok).toBe(true)
   })
 
-  it('never holds more than its burst', () => {
+  it('never exceeds its burst', () => {
     const { budget, pass } = openBudget()
     const share = budget.take(A, costing(100 * KIB))
     pass(1e6)
@@ -67,7 +67,7 @@ describe('a budget', () => {
     expect(budget.take(A, costing(1)).ok).toBe(false)
   })
 
-  it('lets a body larger than itself pass only when it is full, and then has a debt', () => {
+  it('accepts a body larger than itself only when it is full, and then has a debt', () => {
     const { budget, pass } = openBudget()
     expect(budget.take(A, costing(2 * LIMITS.burst)).ok).toBe(true)
     expect(budget.take(A, 10)).toEqual({ ok: false, after: 11 })
@@ -77,7 +77,7 @@ describe('a budget', () => {
     expect(budget.take(A, costing(2 * LIMITS.burst)).ok).toBe(true)
   })
 
-  it('pays for messages that cannot be read, until the sender is refused', () => {
+  it('is charged for messages that cannot be parsed, until the sender is refused', () => {
     const { budget, pass } = openBudget()
     let sent = 0
     while (budget.take(A, 10).ok) {
@@ -85,13 +85,13 @@ describe('a budget', () => {
       sent++
     }
     expect(sent).toBe(Math.ceil(LIMITS.burst / FINE))
-    // A debt is bounded: nobody is locked out for longer than two budgets take to fill.
+    // A debt is limited: a principal is locked out for at most the time that two budgets take to fill.
     for (let i = 0; i < 1000; i++) budget.fine(A)
     pass((2 * LIMITS.burst) / LIMITS.rate)
     expect(budget.take(A, costing(LIMITS.burst)).ok).toBe(true)
   })
 
-  it('tells how long the sender of lines must wait', () => {
+  it('returns how long the sender of lines must wait', () => {
     const { budget, pass } = openBudget()
     expect(budget.charge(A, costing(LIMITS.burst))).toBe(0)
     expect(budget.charge(A, costing(150 * KIB))).toBe(1.5)
@@ -99,7 +99,7 @@ describe('a budget', () => {
     expect(budget.charge(A, 10)).toBe(0)
   })
 
-  it('forgets principals that owe nothing, and no others', () => {
+  it('forgets only principals without a debt', () => {
     const { budget } = openBudget()
     budget.take(A, costing(LIMITS.burst))
     for (let i = 0; i < 20_001; i++) budget.take({ tenant: 'default', principal: `agent:${i}` }, 10)
@@ -107,7 +107,7 @@ describe('a budget', () => {
   })
 })
 
-describe('what a request announces', () => {
+describe('the announced length of a request', () => {
   it.each([
     ['0', 0],
     ['17', 17],

@@ -1,4 +1,4 @@
-// Which connection gives way when there are as many as there may be, on real sockets. Every step waits for an event.
+// Which connection is dropped at the limit, on real sockets. Every step waits for an event.
 
 import { once } from 'node:events'
 import { createConnection, type Socket } from 'node:net'
@@ -17,7 +17,7 @@ afterEach(async () => {
 
 interface Rig extends ApiRig, Served {
   readonly port: number
-  /** A connection that the server has taken. */
+  /** A connection that the server has accepted. */
   connect(): Promise<Socket>
 }
 
@@ -71,7 +71,7 @@ describe.each([
   ['in the clear', false],
   ['under TLS', true],
 ])('one connection more than there may be, %s', (_, tls) => {
-  test('drops the oldest that has shown no token, and serves the newcomer', async () => {
+  test('drops the oldest connection without a token, and serves the new one', async () => {
     const rig = await openRig(3, tls)
     const silent = [await rig.connect(), await rig.connect(), await rig.connect()]
     const dropped = silent.map((socket) => closed(socket))
@@ -85,7 +85,7 @@ describe.each([
     expect([newest.destroyed, silent[2]?.destroyed]).toEqual([false, false])
   })
 
-  test('spares those that came with a token, also while they wait', async () => {
+  test('keeps connections with a token, also while they are idle', async () => {
     const rig = await openRig(3, tls)
     const known = await rig.connect()
     expect(await ask(rig, known, 'agent', PATH)).toBe(200)
@@ -97,7 +97,7 @@ describe.each([
   })
 })
 
-test('half a header, an unknown token and a public route are as silent as nothing', async () => {
+test('half a header, an unknown token and a public route count as no token', async () => {
   const rig = await openRig(3)
   const [half, stranger, visitor] = [await rig.connect(), await rig.connect(), await rig.connect()]
   half.write('GET /v1/checkpoint HTTP/1.1\r\nhost: localh')
@@ -115,7 +115,7 @@ test('half a header, an unknown token and a public route are as silent as nothin
   expect(newcomers.map((socket) => socket.destroyed)).toEqual([false, false, false])
 })
 
-test('of those with a token the one that has waited longest gives way', async () => {
+test('among connections with a token, the longest idle one is dropped', async () => {
   const rig = await openRig(2)
   const [first, second] = [await rig.connect(), await rig.connect()]
   for (const socket of [first, second, first]) expect(await ask(rig, socket, 'agent', PATH)).toBe(200)
@@ -125,7 +125,7 @@ test('of those with a token the one that has waited longest gives way', async ()
   expect(first.destroyed).toBe(false)
 })
 
-test('who is being served is never dropped: the newcomer is', async () => {
+test('a busy connection is never dropped: the new one is', async () => {
   const rig = await openRig(2)
   const streams = [await rig.connect(), await rig.connect()]
   for (const socket of streams) expect(await ask(rig, socket, 'operator', '/v1/receipts/stream')).toBe(200)
@@ -134,7 +134,7 @@ test('who is being served is never dropped: the newcomer is', async () => {
   expect(streams.map((socket) => socket.destroyed)).toEqual([false, false])
 })
 
-test('a newcomer with a token is refused, and then dropped, while the limit is busy with others', async () => {
+test('a new connection with a token is refused and dropped while all others are busy', async () => {
   const rig = await openRig(2)
   for (let i = 0; i < 2; i++) {
     expect(await ask(rig, await rig.connect(), 'operator', '/v1/receipts/stream')).toBe(200)
@@ -146,7 +146,7 @@ test('a newcomer with a token is refused, and then dropped, while the limit is b
   await closed(newest)
 })
 
-test('above the reserve each newcomer drops one at once, so that the number of connections is bounded', async () => {
+test('above the reserve each new connection drops one at once, so that the number is bounded', async () => {
   const rig = await openRig(1)
   let dropped = 0
   const sockets = Array.from({ length: 1100 }, () => {
@@ -163,7 +163,7 @@ test('above the reserve each newcomer drops one at once, so that the number of c
   expect(await ask(rig, await rig.connect(), 'operator', PATH)).toBe(200)
 })
 
-test('many more silent connections than there may be leave an operator the door', async () => {
+test('an operator gets a connection despite many connections without a token', async () => {
   const rig = await openRig(20)
   const early = await rig.connect()
   for (let i = 0; i < 100; i++) await rig.connect()
@@ -171,7 +171,7 @@ test('many more silent connections than there may be leave an operator the door'
   expect(await ask(rig, await rig.connect(), 'operator', PATH)).toBe(200)
 })
 
-test('one principal has at most its share of requests under way, and others are served', async () => {
+test('one principal has at most its share of concurrent requests, and others are served', async () => {
   const rig = await openRig(64)
   const slow = ['content-type: application/json', 'content-length: 10']
   const held: Socket[] = []
@@ -180,17 +180,17 @@ test('one principal has at most its share of requests under way, and others are 
     socket.write(requestOf(rig, 'agent', '/v1/evaluate', slow).replace('GET', 'POST'))
     held.push(socket)
   }
-  // Answered in their order: the ones before have been taken.
+  // Answered in order: the earlier ones were accepted.
   const more = await rig.connect()
   const refused = answerOn(more)
   const asked = performance.now()
   more.write(requestOf(rig, 'agent', '/v1/evaluate', slow).replace('GET', 'POST'))
   expect(await refused).toBe(429)
-  // A timer may run a millisecond early.
+  // A timer may fire a millisecond early.
   expect(performance.now() - asked).toBeGreaterThanOrEqual(REFUSAL_PAUSE_MS - 1)
   expect(await ask(rig, await rig.connect(), 'other', PATH)).toBe(200)
   expect(await ask(rig, await rig.connect(), 'operator', PATH)).toBe(200)
-  // Room comes back with the end of one.
+  // The end of one request makes space for another.
   held[0]?.destroy()
   let status = 429
   while (status === 429) status = await ask(rig, await rig.connect(), 'agent', PATH)

@@ -1,4 +1,5 @@
-// A gateway whose every upstream writes down what reaches it: a model server, an MCP server over HTTP, and one that is a program.
+// A gateway whose upstreams record everything that reaches them: a model server, an MCP server over HTTP, and one as a
+// program.
 
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -30,18 +31,17 @@ rules: [{ id: all, allow: "*" }]
 export interface FrozenRig {
   readonly url: string
   readonly running: RunningGateway
-  /** Everything that has reached an upstream so far, one line for each request, message and start of a program. */
+  /** Everything that has reached an upstream, one line per request, message and program start. */
   reached(): readonly string[]
   freeze(order: Omit<FreezeOrder, 'by' | 'frozen'>, frozen?: boolean): Promise<void>
   token(role: Role, principal: string): Promise<string>
-  /** Sends lines on the local socket as a program that brings its own server; answers with as many lines of the gateway. */
+  /** Sends lines on the local socket as a program with its own server. Returns as many lines of the gateway. */
   local(token: string, messages: readonly object[]): Promise<readonly string[]>
-  /** Lets go of everything, and opens the same data directory again. */
+  /** Closes everything, and opens the same data directory again. */
   restart(): Promise<void>
   close(): Promise<void>
 }
 
-/** Opens one. */
 export async function openFrozenRig(): Promise<FrozenRig> {
   const folder = newFolder()
   const [data, file] = [join(folder, 'data'), join(folder, 'reached')]
@@ -104,7 +104,7 @@ export async function openFrozenRig(): Promise<FrozenRig> {
 
 const FIRST = `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { role: 'assistant', content: 'hello' } }] })}\n\n`
 
-/** A server that writes down each request, and answers like a model. */
+/** A server that records each request and answers like a model. */
 async function recording(
   note: (line: string) => void,
   name: string,
@@ -114,7 +114,7 @@ async function recording(
     let body = ''
     request.on('data', (chunk: Buffer) => void (body += chunk.toString()))
     request.on('end', () => {
-      // A stream that never ends by itself.
+      // A stream that never ends on its own.
       if (body.includes('"stream":true'))
         response.writeHead(200, { 'content-type': 'text/event-stream' }).write(FIRST)
       else answer(response)

@@ -1,4 +1,4 @@
-// An MCP server for tests that writes down that it was started, and everything that it is sent: `node frozen-server.mjs FILE`.
+// An MCP server for tests that records its start and everything it receives: `node frozen-server.mjs FILE`.
 
 import { appendFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'

@@ -1,5 +1,5 @@
-// While everything is frozen, nothing reaches an upstream and no program is started: every door, every route, every path to a model
-// and every MCP method. One without a row here fails.
+// While everything is frozen, nothing reaches an upstream and no program is started: every door, route, model path and MCP
+// method. An entry without a row here fails.
 
 import { parseReceipt } from '@tollgate/evidence'
 import { ENTRY } from '@tollgate/kernel'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => rig.close())
 
 const CHAT = { model: 'm', messages: [{ role: 'user', content: 'hello' }] }
-/** A body for each route to a model that needs one. */
+/** A body for each model route that needs one. */
 const LLM_BODIES: Readonly<Record<string, object | undefined>> = {
   'POST /openai/v1/chat/completions': CHAT,
   'POST /openai/v1/responses': { model: 'm', input: 'hello', store: false },
@@ -46,11 +46,11 @@ function ask(route: string, body: object | undefined, token = agent, more = {}):
   })
 }
 
-/** Every request of a client in any revision of MCP, the first one first, and one that no revision has. A ping starts nothing. */
+/** Every client request of any MCP revision, in order, and an unknown one. A ping starts nothing. */
 const MCP_METHODS: readonly string[] = [
   'initialize',
   ...Object.keys(CLIENT_REQUESTS).filter((method) => !['initialize', 'ping'].includes(method)),
-  'nobody/knows',
+  'unknown/method',
 ]
 const NOTICES: readonly string[] = Object.keys(CLIENT_NOTIFICATIONS)
 
@@ -80,14 +80,14 @@ function modern(path: string, method: string): Promise<Response> {
   return ask(`POST ${path}`, body, agent, headers)
 }
 
-/** Reads an answer, whatever it is, but not for ever. */
+/** Reads an answer, with a time limit. */
 async function textOf(response: Response): Promise<string> {
   if (!response.headers.get('content-type')?.includes('event-stream')) return response.text()
   const read = await response.body?.getReader().read()
   return Buffer.from(read?.value ?? new Uint8Array()).toString()
 }
 
-test('what reaches an upstream is seen while nothing is frozen', async () => {
+test('requests to an upstream are recorded while nothing is frozen', async () => {
   await ask('POST /openai/v1/embeddings', LLM_BODIES['POST /openai/v1/embeddings'])
   await textOf(await modern('/mcp/own', 'tools/list'))
   await textOf(await modern('/mcp/remote', 'tools/list'))
@@ -100,14 +100,14 @@ test('what reaches an upstream is seen while nothing is frozen', async () => {
 
 const MCP_PATHS = ['/mcp', '/mcp/own', '/mcp/remote']
 
-/** A session of the old era, begun while nothing is frozen. */
+/** A session of the older protocol, begun while nothing is frozen. */
 async function legacySession(path: string): Promise<string> {
   const response = await ask(`POST ${path}`, message('initialize', 1))
   expect(await textOf(response)).toContain('"result"')
   return response.headers.get('mcp-session-id') ?? ''
 }
 
-/** How much has reached upstreams once servers that were let go of have ended. */
+/** How much has reached the upstreams after released servers have ended. */
 async function settled(): Promise<number> {
   let size = -1
   while (size !== rig.reached().length) {
@@ -125,14 +125,14 @@ describe.each([
   let before: number
   const begun = new Map<string, string>()
   beforeAll(async () => {
-    // The remote server answers nothing, so that no session begins there.
+    // The remote server does not answer, so that no session begins there.
     for (const path of ['/mcp', '/mcp/own']) begun.set(path, await legacySession(path))
     await rig.freeze(order)
     before = await settled()
   })
   afterAll(() => rig.freeze(order, false))
 
-  it('has a row for every route to a model', () => {
+  it('has a row for every model route', () => {
     expect(Object.keys(LLM_BODIES).sort()).toEqual([...LLM_ROUTES].sort())
   })
 
@@ -142,7 +142,7 @@ describe.each([
     expect(rig.reached().slice(before)).toEqual([])
   })
 
-  it.each(MCP_PATHS)('no MCP method of either era passes %s', async (path) => {
+  it.each(MCP_PATHS)('no MCP method of either protocol passes %s', async (path) => {
     for (const method of MCP_METHODS) {
       const text = await textOf(await modern(path, method))
       expect(text, method).toMatch(new RegExp(`${reason}|"code":-3260[12]|HeaderMismatch`))
@@ -151,7 +151,7 @@ describe.each([
     const known = { 'mcp-session-id': begun.get(path) ?? '', 'mcp-protocol-version': '2025-11-25' }
     for (const method of begun.has(path) ? MCP_METHODS.slice(1) : []) {
       const text = await textOf(await ask(`POST ${path}`, message(method, 2), agent, known))
-      // A session of the old era stays alive by `ping`, which we answer ourselves.
+      // A session of the older protocol is kept alive by `ping`, which the gateway answers itself.
       if (method !== 'ping') expect(text, method).toMatch(new RegExp(`${reason}|"code":-3260[012]`))
     }
     for (const method of NOTICES) await ask(`POST ${path}`, message(method), agent, known)
@@ -169,9 +169,9 @@ describe.each([
     expect(rig.reached().slice(before)).toEqual([])
   })
 
-  it('leaves a receipt, and says how the freeze is lifted', async () => {
+  it('leaves a receipt, and says how to lift the freeze', async () => {
     const body: unknown = await (await ask('POST /openai/v1/embeddings', { input: 'x' })).json()
-    expect(JSON.stringify(body)).toMatch(/What to do: .+ Receipt: [0-9a-f]{64}/)
+    expect(JSON.stringify(body)).toMatch(/Next step: .+ Receipt: [0-9a-f]{64}/)
     const { entries } = await rig.running.gateway.view.page({
       direction: 'back',
       limit: 1,
@@ -182,7 +182,7 @@ describe.each([
   })
 })
 
-/** Each route of the API: `decides` about calls, which are denied, or `works` as before, for those who put things right. */
+/** Each API route: it `decides` calls, which are denied, or `works` as before, for the people who resolve the problem. */
 const API: Readonly<Record<string, 'decides' | 'works'>> = {
   evaluate: 'decides',
   evaluateBrowser: 'decides',
@@ -261,7 +261,7 @@ describe('the API while everything is frozen', () => {
     expect(rig.reached().slice(before)).toEqual([])
   })
 
-  it('starts no server when the gateway is started, until the freeze is lifted by an operator', async () => {
+  it('starts no server at startup, until an operator lifts the freeze', async () => {
     await rig.restart()
     await settled()
     expect(rig.reached().slice(before)).toEqual([])
@@ -271,18 +271,18 @@ describe('the API while everything is frozen', () => {
   })
 })
 
-/** What has come until the connection breaks off. */
+/** Everything received until the connection breaks off. */
 async function allOf(response: Response): Promise<string> {
   let text = ''
   try {
     for await (const chunk of response.body ?? []) text += Buffer.from(chunk as Uint8Array).toString()
   } catch {
-    // It broke off, which is what a reply does that came to no end.
+    // The connection broke off, as expected for an unfinished reply.
   }
   return text
 }
 
-describe('what is under way when a freeze comes', () => {
+describe('a running exchange when a freeze begins', () => {
   const STREAMED = { ...CHAT, stream: true }
   it('a streamed reply ends, and says why', async () => {
     const response = await ask('POST /openai/v1/chat/completions', STREAMED)
@@ -306,7 +306,7 @@ describe('what is under way when a freeze comes', () => {
     await rig.freeze(mine, false)
   })
 
-  it('a stream of changes ends, and its server is let go of', async () => {
+  it('a stream of changes ends, and its server is released', async () => {
     const response = await modern('/mcp/own', 'subscriptions/listen')
     const text = response.text()
     await rig.freeze({ scope: 'all' })

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createLoopSpin } from '../../src/store/sqlite/loop-spin.ts'
 
-/** Which part of so many milliseconds the loop does not sleep. */
+/** The share of this many milliseconds in which the loop does not sleep. */
 async function busyFor(ms: number): Promise<number> {
   const before = performance.eventLoopUtilization()
   await sleep(ms)
   return performance.eventLoopUtilization(before).utilization
 }
 
-test('the loop turns while the spin is kept, and other work goes on', async () => {
+test('the loop turns while the spin is kept, and other work continues', async () => {
   const spin = createLoopSpin()
   spin.keep(1000)
   spin.keep(1000)
@@ -18,7 +18,7 @@ test('the loop turns while the spin is kept, and other work goes on', async () =
   spin.end()
 })
 
-test('it sleeps again once the time is over, or the spin ends', async () => {
+test('it sleeps again after the time or the end of the spin', async () => {
   const spin = createLoopSpin()
   spin.keep(5)
   await sleep(20)

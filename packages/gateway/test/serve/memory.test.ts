@@ -4,13 +4,13 @@ import { activate, ask, createSite, report } from '../gateway-rig.ts'
 
 const MEGABYTE = 2 ** 20
 
-/** What is in use when everything that can go has gone. */
+/** The memory in use after garbage collection. */
 function inUse(): number {
   collectGarbage()
   return process.memoryUsage().heapUsed
 }
 
-/** Asks what a loop that has worked and waited so long says, interval by interval. */
+/** The answers after a loop that worked and waited this long, per interval. */
 function asked(...intervals: readonly Worked[]): readonly boolean[] {
   const sum = { active: 0, idle: 0 }
   const isDue = restAfterWork(() => ({ ...sum }))
@@ -26,7 +26,7 @@ const WORK: Worked = { active: 4000, idle: 1000 }
 const REST: Worked = { active: 10, idle: 4990 }
 
 describe('the memory of a gateway', () => {
-  it('holds nothing of calls that have ended, once garbage is collected', async () => {
+  it('keeps nothing of ended calls after garbage collection', async () => {
     const gateway = await (await createSite()).open()
     await activate(gateway)
     const round = async (calls: number): Promise<void> => {
@@ -42,21 +42,21 @@ describe('the memory of a gateway', () => {
     await round(200)
     const before = inUse()
     await round(1000)
-    // What is asked is four megabytes, and as much again in texts made of it.
+    // The requests have four megabytes, and the derived texts as much again.
     expect(inUse() - before).toBeLessThan(2 * MEGABYTE)
     await gateway.close()
   })
 
-  it('leaves no way to the collector behind', () => {
+  it('does not expose the garbage collector', () => {
     collectGarbage()
     expect('gc' in globalThis).toBe(false)
   })
 
-  it('is collected once after work, when there is none any more', () => {
+  it('is collected once after the work ends', () => {
     expect(asked(WORK, WORK, REST, REST, WORK, REST)).toEqual([false, false, true, false, false, true])
   })
 
-  it('is not collected while calls come, nor after hardly any', () => {
+  it('is not collected while calls arrive, nor after very few', () => {
     expect(asked(WORK, { active: 500, idle: 4500 }, WORK)).toEqual([false, false, false])
     expect(asked({ active: 500, idle: 4500 }, REST, REST)).toEqual([false, false, false])
   })

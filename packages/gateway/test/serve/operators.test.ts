@@ -1,4 +1,4 @@
-// The operators' socket: who it is for, and that it answers while the port does not.
+// The operators' socket: who may use it, and that it answers while the port does not.
 
 import { once } from 'node:events'
 import { lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
@@ -70,7 +70,7 @@ async function openRig(listen: Partial<ListenOptions> = {}): Promise<Rig> {
 }
 
 describe('the socket of the operators', () => {
-  it('is for this user alone, and leaves with the gateway', async () => {
+  it('is accessible only to this user, and is removed with the gateway', async () => {
     const { data, path } = await openRig()
     expect(path).toBe(join(data, 'operator.sock'))
     expect(lstatSync(path).mode & 0o777).toBe(0o600)
@@ -79,7 +79,7 @@ describe('the socket of the operators', () => {
     expect(readdirSync(data)).toEqual([])
   })
 
-  it('has a place also where the data directory has too long a name', async () => {
+  it('has a path even if the name of the data directory is too long', async () => {
     const data = join(newFolder(), 'x'.repeat(120))
     mkdirSync(data, { mode: 0o700 })
     await openRig({ operators: data })
@@ -91,7 +91,7 @@ describe('the socket of the operators', () => {
     expect((await fetchOver(path, url, {})).status).toBe(401)
   })
 
-  it('answers no route to anyone without a token of an operator or admin', async () => {
+  it('refuses every route without a token of an operator or admin', async () => {
     const rig = await openRig()
     const others = [undefined, 'agent', 'host', 'sentinel', 'auditor'] as const
     for (const { method, path } of ROUTES) {
@@ -112,7 +112,7 @@ describe('the socket of the operators', () => {
     }
   })
 
-  it('answers while the port has no connection left', async () => {
+  it('answers while the port has no free connection', async () => {
     const rig = await openRig({ connections: 2 })
     const held: Socket[] = []
     for (const person of ['agent', 'other'] as const) {
@@ -131,7 +131,7 @@ describe('the socket of the operators', () => {
     expect(held.every((socket) => !socket.destroyed)).toBe(true)
   })
 
-  it('is done without where it cannot be had, and the log says why', async () => {
+  it('is optional: if it cannot be opened, the log says why', async () => {
     const data = newFolder()
     writeFileSync(join(data, 'operator.sock'), 'not a socket')
     const api = await createApiRig()
@@ -145,7 +145,7 @@ describe('the socket of the operators', () => {
 })
 
 describe('a command', () => {
-  it('takes the socket with a token of an operator, and the address with any other', async () => {
+  it('uses the socket with an operator token, and the address with any other', async () => {
     const rig = await openRig()
     expect(await operatorSocket(rig.data, rig.token('operator'))).toBe(rig.path)
     expect(await operatorSocket(rig.data, rig.token('admin'))).toBe(rig.path)
@@ -153,13 +153,13 @@ describe('a command', () => {
     expect(await operatorSocket(newFolder(), rig.token('admin'))).toBeUndefined()
   })
 
-  it('does not send a token to a socket that others could have made', async () => {
+  it('does not send a token to a socket that others could have created', async () => {
     const data = newFolder()
     writeFileSync(join(data, 'operator.sock'), '')
     expect(await operatorSocket(data, `tg_admin_${'0'.repeat(43)}`)).toBeUndefined()
   })
 
-  it('reaches a gateway whose address does not answer, and doctor says by what', async () => {
+  it('reaches a gateway whose address does not answer, and doctor reports how', async () => {
     const data = join(newFolder(), 'data')
     await createData(data, { port: 1 }, () => undefined)
     const config = readConfig(data)
@@ -172,7 +172,7 @@ describe('a command', () => {
     const person = { role: 'admin', tenant: 'default', principal: 'user:ada' } as const
     const { token } = await running.gateway.tokens.issue(person, 'test')
     vi.stubEnv('TOLLGATE_TOKEN', token)
-    // The configuration says port 1, where nobody listens.
+    // The configuration has port 1, where nothing listens.
     const connection = await connect({ data }, 'write')
     const reply = await connection.request('/v1/freeze', {
       method: 'POST',

@@ -1,4 +1,4 @@
-// What strangers send: bytes on a raw socket, and what comes of them.
+// Hostile bytes on a raw socket, and the answers.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { closeAll, createServedRig, request, textOf, type Piece, type ServedRig } from './serve-rig.ts'
@@ -14,7 +14,7 @@ afterAll(closeAll)
 const BODY = '{"tool":"fs/read_file"}'
 const auth = (at = rig): string => `Authorization: Bearer ${at.token('agent')}`
 
-/** A good call, with some lines replaced or added. */
+/** A valid call, with some lines replaced or added. */
 function call(lines: readonly string[], body = BODY, at = rig): string {
   const good = [
     'Host: localhost',
@@ -35,7 +35,7 @@ async function check(pieces: readonly Piece[], expected: RegExp, at = rig): Prom
   expect(at.receipts().length).toBe(before)
 }
 
-test('a good call on a raw socket passes, so that what follows fails for its own reason', async () => {
+test('a valid call on a raw socket succeeds, so that the following tests fail for their own reason', async () => {
   expect(await rig.raw(call([]))).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*"verdict":"ALLOW"/)
 })
 
@@ -77,7 +77,7 @@ describe('the Host header', () => {
     await check([request(['GET /healthz HTTP/1.1', `Host: ${host}`, 'Connection: close'])], /^HTTP\/1\.1 421/)
   })
 
-  test('must be there, once', async () => {
+  test('must occur exactly once', async () => {
     await check([request(['GET /healthz HTTP/1.1', 'Connection: close'])], /^HTTP\/1\.1 400/)
     await check([call(['Host: localhost', 'Host: localhost'])], /^HTTP\/1\.1 400/)
     await check([call(['Host: localhost', 'host: evil.test'])], /^HTTP\/1\.1 400/)
@@ -95,7 +95,7 @@ describe('the Origin header', () => {
     expect(await rig.raw(call(['Origin: https://localhost']))).toMatch(/^HTTP\/1\.1 200/)
   })
 
-  test('preflights get nothing', async () => {
+  test('preflights are refused', async () => {
     const lines = [
       'Host: localhost',
       'Origin: http://evil.test',
@@ -113,7 +113,7 @@ describe('the Origin header', () => {
   })
 })
 
-describe('a request that two readers could cut in two ways', () => {
+describe('a request with ambiguous framing', () => {
   const chunked = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`
   const smuggled: Readonly<Record<string, () => string>> = {
     'with a length and chunks': () => call(['Content-Length: 6', 'Transfer-Encoding: chunked'], chunked),
@@ -138,7 +138,7 @@ describe('a request that two readers could cut in two ways', () => {
   }
   test.each(Object.entries(smuggled))('%s is refused', (_, make) => {
     const sent = make()
-    // Where the helper would leave a length, chunks go alone.
+    // Chunked bodies are sent without the length of the helper.
     const text = /longer|no number|no coding|not last|twice/.test(_)
       ? sent.replace(/Content-Length: \d+\r\n(?=[^]*Transfer)/, '')
       : sent
@@ -151,7 +151,7 @@ describe('a request that two readers could cut in two ways', () => {
     await check([call(['Content-Type: application/json', 'Content-Type: text/plain'])], /^HTTP\/1\.1 400/)
   })
 
-  test('a second request behind a refused one is not answered', async () => {
+  test('a second request after a refused one is not answered', async () => {
     const text = await rig.raw(call(['Content-Length: 6', 'Transfer-Encoding: chunked'], chunked) + call([]))
     expect(text.match(/^HTTP\/1\.1 \d/gm)).toHaveLength(1)
     expect(text).not.toContain('ALLOW')
@@ -172,7 +172,7 @@ describe('a request that two readers could cut in two ways', () => {
 })
 
 describe('limits', () => {
-  test('on the body, said or not', async () => {
+  test('on the body, with or without a length', async () => {
     await check([call(['Content-Length: 70000'], '{')], /^HTTP\/1\.1 413[^]*connection: close/i)
     const lines = ['Host: localhost', auth(), 'Content-Type: application/json', 'Transfer-Encoding: chunked']
     const piece = `4000\r\n${'x'.repeat(0x4000)}\r\n`
@@ -193,7 +193,7 @@ describe('limits', () => {
     await check(['GET /healthz HTTP/1.1\r\nHost: local', /408/, 'host\r\n\r\n'], /^HTTP\/1\.1 408/, hasty)
   })
 
-  test('on the time that a body takes, however it drips', async () => {
+  test('on the time that a body takes, even if it arrives slowly', async () => {
     const drops = BODY.slice(0, -1)
       .split('')
       .flatMap((drop) => [drop, 100])
@@ -204,13 +204,13 @@ describe('limits', () => {
   })
 })
 
-describe('nothing is read before it is known who sends it', () => {
-  test('a stranger with a large body gets its answer at once', async () => {
+describe('nothing is read before the sender is authenticated', () => {
+  test('an unauthenticated sender of a large body gets its answer at once', async () => {
     const lines = ['Host: localhost', 'Content-Type: application/json', 'Content-Length: 60000']
     await check([request(['POST /v1/evaluate HTTP/1.1', ...lines])], /^HTTP\/1\.1 401[^]*connection: close/i)
   })
 
-  test('a sender that asks first hears 100 Continue only with a valid token', async () => {
+  test('a sender with `Expect` gets 100 Continue only with a valid token', async () => {
     const stranger = [
       'Host: localhost',
       'Content-Type: application/json',
@@ -254,7 +254,7 @@ test('a body whose token is revoked halfway is not acted on', async () => {
   expect(rig.tokens.list().some(({ principal }) => principal === 'user:heir')).toBe(false)
 })
 
-describe('other things than requests', () => {
+describe('invalid requests', () => {
   const odd: Readonly<Record<string, string>> = {
     'an absolute target': request([
       'GET http://localhost/healthz HTTP/1.1',
@@ -270,18 +270,18 @@ describe('other things than requests', () => {
   }
   test.each(Object.entries(odd))('%s is a bad request', (_, text) => check([text], /^HTTP\/1\.1 400/))
 
-  test('a tunnel is not dug', async () => {
+  test('CONNECT is refused', async () => {
     const text = await rig.raw(request(['CONNECT localhost:22 HTTP/1.1', 'Host: localhost']))
     expect(text).not.toMatch(/^HTTP\/1\.1 2/)
   })
 
-  test('an upgrade is not made', async () => {
+  test('an upgrade is refused', async () => {
     const lines = ['Host: localhost', 'Connection: Upgrade, close', 'Upgrade: h2c']
     const text = await rig.raw(request(['GET /healthz HTTP/1.1', ...lines]))
     expect(text).not.toContain('101')
   })
 
-  test('HEAD is not a way around', async () => {
+  test('HEAD is refused', async () => {
     await check(
       [request(['HEAD /v1/receipts/stream HTTP/1.1', 'Host: localhost', auth(), 'Connection: close'])],
       /^HTTP\/1\.1 405/,
@@ -289,6 +289,6 @@ describe('other things than requests', () => {
   })
 })
 
-test('after all of that the gateway still judges', async () => {
+test('afterwards the gateway still decides calls', async () => {
   expect(await rig.raw(call([]))).toMatch(/"verdict":"ALLOW"/)
 })

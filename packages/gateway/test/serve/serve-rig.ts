@@ -1,4 +1,4 @@
-// The API on a real socket, and raw bytes to try it with.
+// The API on a real socket, and raw bytes to test it with.
 
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { createConnection, type Socket } from 'node:net'
@@ -10,8 +10,8 @@ import { createApiRig, type ApiRig, type RigOptions } from '../api/rig.ts'
 export interface ServedRig extends ApiRig, Served {
   readonly port: number
   /**
-   * Sends bytes as they are, and resolves with everything that comes back. A number waits that many milliseconds, a pattern waits
-   * until the answer so far matches it.
+   * Sends raw bytes, and resolves with everything received. A number waits that many milliseconds, a pattern waits until the
+   * answer so far matches it.
    */
   raw(...pieces: readonly Piece[]): Promise<string>
   connect(): Promise<Socket>
@@ -21,7 +21,7 @@ export type Piece = string | number | RegExp
 
 const open = new Set<Served>()
 
-/** Closes whatever a test left open. */
+/** Closes everything that a test left open. */
 export async function closeAll(): Promise<void> {
   await Promise.all([...open].map((served) => served.close()))
   open.clear()
@@ -58,7 +58,7 @@ export async function createServedRig(
   }
 }
 
-/** Everything that a socket receives until it closes, or until nothing follows a text that is whole. */
+/** Everything that a socket receives until it closes, or until nothing follows a complete text. */
 export function textOf(socket: Socket, isWhole = isWholeResponse): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
@@ -78,7 +78,7 @@ export function textOf(socket: Socket, isWhole = isWholeResponse): Promise<strin
   })
 }
 
-/** Whether the text holds a final response with its whole body. An interim response (1xx) is not final. */
+/** Whether the text has a final response with its whole body. An interim response (1xx) is not final. */
 function isWholeResponse(text: string): boolean {
   const final = text.replace(/^(?:HTTP\/1\.1 1\d\d[^]*?\r\n\r\n)+/, '')
   const end = final.indexOf('\r\n\r\n') + 4
@@ -89,7 +89,7 @@ function isWholeResponse(text: string): boolean {
   return !/^transfer-encoding: *chunked/im.test(head) || final.endsWith('\r\n0\r\n\r\n')
 }
 
-/** Resolves when what the socket receives from now on matches, or when the socket closes. */
+/** Resolves when what the socket receives from now on matches, or when it closes. */
 function received(socket: Socket, pattern: RegExp): Promise<void> {
   return new Promise((resolve) => {
     let text = ''
@@ -106,7 +106,7 @@ export function request(lines: readonly string[], body = ''): string {
   return `${lines.join('\r\n')}\r\n\r\n${body}`
 }
 
-// Made for these tests and good for nothing else.
+// Created for these tests only.
 const KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgtvtu7Lp6zrKopZYp
 Pc5sxpFlYaizWd1whIDLHXf0smOhRANCAAQYeDTNTYsGsikBimtcWmeVMWzIPI6F
@@ -126,7 +126,7 @@ aS88POznzK46igIgeGRoIGh811tWX9sD1oHEj36kFolg3necmBT2RCaUe18=
 -----END CERTIFICATE-----
 `
 
-/** Files of a certificate for localhost. */
+/** The files of a certificate for localhost. */
 export function tlsFiles(): { cert: string; key: string } {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-tls-'))
   const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }

@@ -1,4 +1,4 @@
-// Listening: where, for whom, and how it ends.
+// Listening: addresses, callers and shutdown.
 
 import { createServer } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -31,7 +31,7 @@ async function ask(
 }
 
 describe('over a socket', () => {
-  test('a call is judged as in process', async () => {
+  test('a call is decided as in process', async () => {
     const rig = await createServedRig()
     const call = { tool: 'fs/read_file', arguments: { path: 'a' } }
     const there = await ask(rig, 'POST', '/v1/evaluate', call)
@@ -58,7 +58,7 @@ describe('over a socket', () => {
     expect(new Set(answers.map(({ receipt }) => receipt)).size).toBe(100)
   })
 
-  test('every answer closes what a page could open', async () => {
+  test('every answer has headers against misuse by web pages', async () => {
     const rig = await createServedRig()
     for (const path of ['/healthz', '/nowhere', '/v1/evaluate']) {
       const { headers } = await fetch(rig.url + path)
@@ -71,7 +71,7 @@ describe('over a socket', () => {
     }
   })
 
-  test('a stream shows receipts, and a reader that leaves is forgotten', async () => {
+  test('a stream shows receipts, and a reader that disconnects is released', async () => {
     const rig = await createServedRig()
     const abort = new AbortController()
     const headers = { authorization: `Bearer ${rig.token('agent')}` }
@@ -93,7 +93,7 @@ describe('over a socket', () => {
     await expect.poll(open).toContain('tollgate_streams_open 0')
   })
 
-  test('a reader that stops reading does not make the gateway hold what it has not read', async () => {
+  test('the gateway does not buffer for a reader that stops reading', async () => {
     const rig = await createServedRig()
     const socket = await rig.connect()
     socket.pause()
@@ -108,11 +108,11 @@ describe('over a socket', () => {
     socket.resume()
     const count = rig.receipts().filter(({ tenant }) => tenant === 'default').length
     const events = (text: string): number => text.match(/event: receipt/g)?.length ?? 0
-    // The reader loses nothing: the gateway reads the ledger again when the reader has room.
+    // The reader loses nothing: the gateway reads the ledger again when the reader continues.
     expect(events(await textOf(socket, (text) => events(text) >= count))).toBe(count)
   })
 
-  test('a reader that reads nothing stops the reading of the ledger', async () => {
+  test('a reader that reads nothing stops the reads of the ledger', async () => {
     const plain = await createApiRig()
     const payload = Buffer.from(JSON.stringify({ text: 'x'.repeat(65_536) }))
     let shown = 0
@@ -135,12 +135,12 @@ describe('over a socket', () => {
     await new Promise((resolve) => setTimeout(resolve, 300))
     const soon = shown
     await new Promise((resolve) => setTimeout(resolve, 300))
-    // What fits between the two ends, and then nothing more.
+    // What fits into the buffers, and then nothing more.
     expect([soon > 0, shown - soon, shown < 1000]).toEqual([true, 0, true])
     socket.destroy()
   })
 
-  test('an export comes whole', async () => {
+  test('an export is complete', async () => {
     const rig = await createServedRig()
     const headers = { authorization: `Bearer ${rig.token('auditor')}` }
     const there = await (await fetch(`${rig.url}/v1/evidence/export`, { headers })).arrayBuffer()
@@ -148,7 +148,7 @@ describe('over a socket', () => {
     expect(there.byteLength % 512).toBe(0)
   })
 
-  test('an export that fails halfway is cut off, not ended', async () => {
+  test('an export that fails halfway is aborted, not completed', async () => {
     const plain = await createApiRig()
     let asked = 0
     const view = {
@@ -166,7 +166,7 @@ describe('over a socket', () => {
   })
 })
 
-test('a fault while answering cuts the connection, and the gateway goes on', async () => {
+test('an error while answering closes the connection, and the gateway continues', async () => {
   const lines: string[] = []
   const app = { answer: () => Promise.reject(new Error('secret')) } as unknown as App
   const names = { hosts: new Set(['127.0.0.1']), scheme: 'http' } as const
@@ -210,7 +210,7 @@ describe('listening', () => {
     })
   })
 
-  test('without asking who is there is refused', async () => {
+  test('without authentication is refused', async () => {
     const rig = await createApiRig()
     const identity = { role: 'admin', tenant: 'default', principal: 'user:x', groups: [] } as const
     const listening = serve({ ...rig.options, identity }, { host: '127.0.0.1', port: 0 })
@@ -239,7 +239,7 @@ describe('listening', () => {
     expect(status).toBe(200)
   })
 
-  test('on a port that is taken says what to do', async () => {
+  test('on a port in use prints a hint', async () => {
     const rig = await createServedRig()
     const again = serve(rig.options, { host: '127.0.0.1', port: rig.port })
     await expect(again).rejects.toMatchObject({
@@ -256,14 +256,14 @@ describe('listening', () => {
     })
   })
 
-  test('on IPv6 loopback has a URL that can be used', async () => {
+  test('on IPv6 loopback has a valid URL', async () => {
     const rig = await createServedRig({ host: '::1' })
     expect((await fetch(`${rig.url}/healthz`)).status).toBe(200)
   })
 })
 
 describe('closing', () => {
-  test('lets a request that is under way finish', async () => {
+  test('waits for a running request', async () => {
     let release: (() => void) | undefined
     const rig = await createServedRig(
       { grace: 5000 },

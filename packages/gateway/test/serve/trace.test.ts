@@ -13,7 +13,7 @@ const SPAN: Span = {
   attributes: { 'tollgate.verdict': 'DENY', 'http.response.status_code': 200 },
 }
 
-/** Sends spans to a collector that answers with `code`, and what it got. */
+/** Sends spans to a collector that answers with `code`. Returns what it received. */
 async function collect(
   code: number,
   spans: readonly Span[],
@@ -53,7 +53,7 @@ const spansIn = (bodies: readonly Exported[]): Record<string, unknown>[] =>
   )
 
 describe('traces', () => {
-  it('reach the collector as OTLP, under the trace they came with', async () => {
+  it('reach the collector as OTLP, within the trace of the request', async () => {
     const { paths, bodies } = await collect(200, [SPAN])
     expect(paths).toEqual(['POST /v1/traces'])
     expect(spansIn(bodies)).toEqual([
@@ -79,14 +79,14 @@ describe('traces', () => {
     'garbage',
     `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`,
     `ff-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
-  ])('begin anew where the header says nothing usable: `%s`', async (parent) => {
+  ])('start a new trace if the header is invalid: `%s`', async (parent) => {
     const [span] = spansIn((await collect(200, [{ ...SPAN, parent }])).bodies)
     expect(span?.traceId).toMatch(/^[0-9a-f]{32}$/)
     expect(span?.traceId).not.toBe('a'.repeat(32))
     expect(span).not.toHaveProperty('parentSpanId')
   })
 
-  it('are dropped and counted when the collector does not take them, and never pile up', async () => {
+  it('are dropped and counted if the collector refuses them, and never accumulate', async () => {
     expect((await collect(500, [SPAN, SPAN])).dropped).toBe(2)
     const { bodies, dropped } = await collect(
       200,
@@ -96,7 +96,7 @@ describe('traces', () => {
     expect(dropped).toBe(5000 - 4096)
   })
 
-  it('hold no header that is no parent while they wait', async () => {
+  it('do not store an invalid `traceparent` header', async () => {
     const tracer = startTracer({
       endpoint: 'http://127.0.0.1:9',
       version: '1.2.3',

@@ -20,12 +20,12 @@ interface Got {
   readonly body: string
 }
 
-/** A receiver that answers with these codes, one after the other; the last one from then on. */
+/** A receiver that answers with these codes in order, then always with the last one. */
 async function receiver(...codes: number[]): Promise<{ url: string; got: Got[] }> {
   return pointing('http://elsewhere.test/', ...codes)
 }
 
-/** The same, whose redirects point there. */
+/** The same, with redirects to this address. */
 async function pointing(location: string, ...codes: number[]): Promise<{ url: string; got: Got[] }> {
   const got: Got[] = []
   const server: Server = createServer((request, response) => {
@@ -72,7 +72,7 @@ const until = async (holds: () => boolean): Promise<void> => {
 }
 
 describe('a webhook', () => {
-  it('is signed as the published example of Standard Webhooks is', () => {
+  it('is signed like the published example of Standard Webhooks', () => {
     const secret = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64')
     const body = '{"test": 2432232314}'
     expect(signatureOf(secret, 'msg_p5jXN8AQM9LWM0D4loKWxJek', '1614265330', body)).toBe(
@@ -80,7 +80,7 @@ describe('a webhook', () => {
     )
   })
 
-  it('tells of a request with all that is needed to decide, signed', async () => {
+  it('sends a request with everything needed to decide, signed', async () => {
     const gateway = await openSite()
     const { url, got } = await receiver(200)
     start(gateway, [{ url, secretEnv: 'HOOK_SECRET' }])
@@ -108,7 +108,7 @@ describe('a webhook', () => {
     )
   })
 
-  it('keeps the arguments to itself where it is told to', async () => {
+  it('omits the arguments if configured', async () => {
     const gateway = await openSite()
     const { url, got } = await receiver(200)
     start(gateway, [{ url, secretEnv: 'HOOK_SECRET', arguments: false }])
@@ -117,7 +117,7 @@ describe('a webhook', () => {
     expect(got[0]?.body).not.toContain('bo@example.com')
   })
 
-  it('is tried again until it is taken, under the same id, and follows no redirect', async () => {
+  it('is retried with the same id until it is accepted, and follows no redirect', async () => {
     const gateway = await openSite()
     const { url, got } = await receiver(500, 302, 503, 204)
     const said: string[] = []
@@ -133,18 +133,18 @@ describe('a webhook', () => {
     expect(said.join()).not.toContain('bo@example.com')
   })
 
-  it.each([301, 302, 303, 307, 308])('does not go where a %i points', async (code) => {
+  it.each([301, 302, 303, 307, 308])('does not follow a %i', async (code) => {
     const gateway = await openSite()
     const elsewhere = await receiver(204)
     const { url, got } = await pointing(elsewhere.url, code)
     start(gateway, [{ url, secretEnv: 'HOOK_SECRET' }])
     await ask(gateway, 'mail/send')
-    // The second try shows what came of the first.
+    // The second attempt shows the result of the first.
     await until(() => got.length === 2)
     expect(elsewhere.got).toEqual([])
   })
 
-  it('is not tried again once somebody has answered', async () => {
+  it('is not retried after an answer', async () => {
     const gateway = await openSite()
     const { url, got } = await receiver(500)
     start(gateway, [{ url, secretEnv: 'HOOK_SECRET' }])
@@ -158,7 +158,7 @@ describe('a webhook', () => {
     expect(got.length).toBeLessThanOrEqual(tries + 1)
   })
 
-  it('tells once of each request, and of those that wait already when it begins', async () => {
+  it('sends each request once, including those that wait at the start', async () => {
     const gateway = await openSite()
     await ask(gateway, 'mail/send', { n: '1' })
     const { url, got } = await receiver(200)
@@ -171,7 +171,7 @@ describe('a webhook', () => {
     expect(got).toHaveLength(2)
   })
 
-  it('slows no call, even if nobody answers it', async () => {
+  it('does not slow down calls, even if the receiver does not respond', async () => {
     const gateway = await openSite()
     const webhooks = start(gateway, [{ url: 'http://127.0.0.1:9/nobody', secretEnv: 'HOOK_SECRET' }])
     expect((await ask(gateway, 'mail/send')).decided.verdict).toBe('ESCALATE')
@@ -179,7 +179,7 @@ describe('a webhook', () => {
     await webhooks.stop()
   })
 
-  it.each(['SHORT', 'MISSING', 'NO_BASE64'])('does not begin without a secret: %s', async (secretEnv) => {
+  it.each(['SHORT', 'MISSING', 'NO_BASE64'])('does not start without a secret: %s', async (secretEnv) => {
     const gateway = await openSite()
     expect(() => start(gateway, [{ url: 'http://127.0.0.1:9/', secretEnv }])).toThrow(/no usable secret/)
   })

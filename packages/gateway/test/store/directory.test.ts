@@ -25,8 +25,8 @@ function faultOf(run: () => unknown): GatewayError {
   throw new Error('it did not fail as expected')
 }
 
-describe('making a directory', () => {
-  it('makes what is missing on the way, for this user only, and says whether it did', () => {
+describe('creating a directory', () => {
+  it('creates missing parents, for this user only, and returns whether it did', () => {
     const path = join(newFolder(), 'a/b/c')
     expect(makeDirectory(path)).toBe(true)
     expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700)
@@ -35,7 +35,7 @@ describe('making a directory', () => {
     expect(readdirSync(path)).toEqual([])
   })
 
-  it('below a file is refused, with the path and what to do', () => {
+  it('below a file is refused, with the path and a hint', () => {
     const folder = newFolder()
     writeFileSync(join(folder, 'file'), '')
     for (const path of [join(folder, 'file'), join(folder, 'file/below')]) {
@@ -48,7 +48,7 @@ describe('making a directory', () => {
 })
 
 describe('starting a gateway for a client', () => {
-  it('is given up after five failures in a row, and begins again once one was joined', () => {
+  it('stops after five consecutive failures, and is reset by a success', () => {
     let tried = 0
     const starter = createStarter('/nowhere', () => {
       tried++
@@ -68,7 +68,7 @@ describe('starting a gateway for a client', () => {
     expect(tried).toBe(10)
   })
 
-  it('counts one that cannot even begin', () => {
+  it('counts a start that fails at once', () => {
     const starter = createStarter('/nowhere', () => {
       throw new Error('no such directory')
     })
@@ -82,7 +82,7 @@ afterEach(() => {
   for (const end of running.splice(0)) end()
 })
 
-/** Runs the command with an open standard input; its exit code and what it says. A command that does not end fails the test. */
+/** Runs the command with an open standard input. Returns its exit code and output. A command that does not end fails the test. */
 function run(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -96,7 +96,7 @@ function run(
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, said })))
 }
 
-describe.skipIf(NO_PROC !== undefined)('a directory where none can be made', () => {
+describe.skipIf(NO_PROC !== undefined)('a directory that cannot be created', () => {
   const DATA = '/proc/tollgate-data/below'
 
   it.each([
@@ -122,7 +122,7 @@ describe.skipIf(NO_PROC !== undefined)('a directory where none can be made', () 
     expect(said).toContain(remedy)
   })
 
-  it('as the head guard ends the start, and does not hang', async () => {
+  it('as the head guard fails the start, and does not hang', async () => {
     const site = await createSite({ headGuard: DATA })
     const fault: unknown = await site.open().catch((cause: unknown) => cause)
     expect(fault).toBeInstanceOf(GatewayError)

@@ -1,5 +1,5 @@
-// The write-ahead log: moved into the file by a clean stop, and reported where it was not. And what `doctor` and `fsck` say of a
-// ledger that a start would refuse.
+// The write-ahead log: a clean stop moves it into the file, otherwise it is reported. Also the output of `doctor` and `fsck`
+// for a ledger that a start would refuse.
 
 import { copyFileSync, cpSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ function findings(config: Config, about: string): Promise<readonly DoctorFinding
   return check(config)
 }
 
-/** A gateway that was killed, in a copy: its log is beside its file. */
+/** A copy of a killed gateway, with its log next to its file. */
 async function killedSite(): Promise<{ config: Config; size: number }> {
   const site = await createSite()
   const gateway = await site.open()
@@ -35,7 +35,7 @@ async function killedSite(): Promise<{ config: Config; size: number }> {
   cpSync(site.config.data, data, { recursive: true })
   const size = await gateway.view.size()
   await gateway.close()
-  // Its heads went on without the copy.
+  // Its remembered head has advanced beyond the copy.
   return { config: { ...site.config, data, headGuard: undefined }, size }
 }
 
@@ -58,7 +58,7 @@ describe('a clean stop', () => {
     expect((await findings(site.config, 'log'))[0]?.level).toBe('ok')
   })
 
-  it('says so if another process reads the ledger, loses nothing, and is done by the next stop', async () => {
+  it('reports if another process reads the ledger, loses nothing, and the next stop moves the log', async () => {
     const site = await createSite()
     const said: string[] = []
     const gateway = await openGateway(site.config, await openKeyring(site.config), (level, line) =>
@@ -82,7 +82,7 @@ describe('a clean stop', () => {
 })
 
 describe('a log that was left behind', () => {
-  it('is reported by `doctor` and `fsck`, with the command that moves it, which does', async () => {
+  it('is reported by `doctor` and `fsck`, with a command that moves it and works', async () => {
     const { config, size } = await killedSite()
     expect(await fsckLedger(config, () => undefined)).toMatchObject({ ok: true, entries: size })
     expect((await fsckLedger(config, () => undefined)).log).toBeGreaterThan(10_000)
@@ -95,7 +95,7 @@ describe('a log that was left behind', () => {
     expect((await findings(config, 'log'))[0]?.level).toBe('ok')
   })
 
-  it('is usual while a gateway runs, and not moved under its feet', async () => {
+  it('is normal while a gateway runs, and is not moved then', async () => {
     const site = await createSite()
     const gateway = await site.open()
     await activate(gateway)
@@ -107,7 +107,7 @@ describe('a log that was left behind', () => {
 })
 
 describe('a ledger that was rolled back', () => {
-  it('is found by `doctor` and `fsck` as by a start, with a place and what to do', async () => {
+  it('is found by `doctor` and `fsck` as by a start, with its path and a hint', async () => {
     const site = await createSite()
     await use(site, 1)
     const data = join(newFolder(), 'data')

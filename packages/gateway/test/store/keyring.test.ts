@@ -28,7 +28,7 @@ afterEach(() => rmSync(data, { recursive: true }))
 const open = (env: NodeJS.ProcessEnv = {}, passphraseCommand?: readonly string[]) =>
   openKeyring({ data, passphraseCommand }, env)
 
-/** The fault of opening, with its code checked and everything it says in one text. */
+/** The error of opening, with its code checked, as one text. */
 async function refusal(opening: Promise<unknown>, code = 'KEY_UNUSABLE'): Promise<string> {
   const fault: unknown = await opening.then(
     () => undefined,
@@ -40,7 +40,7 @@ async function refusal(opening: Promise<unknown>, code = 'KEY_UNUSABLE'): Promis
 }
 
 describe('a key file', () => {
-  it('is read back as the key that was made', async () => {
+  it('is read back as the created key', async () => {
     const ledger = await createKey(data, 'ledger')
     const writer = await createKey(data, 'writer')
     const { keys } = await open()
@@ -51,20 +51,20 @@ describe('a key file', () => {
     expect(await verifySignature(writer.publicKey, message, await signer.sign(message))).toBe(true)
   })
 
-  it('is for its owner alone, and so is its directory', async () => {
+  it('is readable only by its owner, and so is its directory', async () => {
     const { file } = await createKey(data, 'writer')
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(statSync(join(data, 'keys')).mode & 0o777).toBe(0o700)
   })
 
-  it('is what other programs read as PKCS#8', async () => {
+  it('can be read by other programs as PKCS#8', async () => {
     const { file } = await createKey(data, 'writer')
     expect(readFileSync(file, 'utf8')).toMatch(/^-----BEGIN PRIVATE KEY-----\n/)
     const locked = await createKey(data, 'ledger', PASSPHRASE)
     expect(readFileSync(locked.file, 'utf8')).toMatch(/^-----BEGIN ENCRYPTED PRIVATE KEY-----\n/)
   })
 
-  it('is refused if others may read it, with what to run', async () => {
+  it('is refused if others can read it, with a command to run', async () => {
     const { file } = await createKey(data, 'writer')
     chmodSync(file, 0o640)
     expect(await refusal(open())).toContain(`run \`chmod 600 ${file}\``)
@@ -80,7 +80,7 @@ describe('a key file', () => {
     expect(await refusal(open())).toContain('cannot be opened: ELOOP')
   })
 
-  it('is refused if it holds another key than its name says', async () => {
+  it('is refused if it contains a different key than its name says', async () => {
     const { file } = await createKey(data, 'writer')
     renameSync(file, join(data, 'keys', 'writer-00000000.pem'))
     expect(await refusal(open())).toContain('contains a different key than its name says')
@@ -92,7 +92,7 @@ describe('a key file', () => {
     expect(await refusal(open())).toContain('does not have the name of a key file')
   })
 
-  it('is refused if it is cut or empty', async () => {
+  it('is refused if it is truncated or empty', async () => {
     const { file } = await createKey(data, 'writer')
     const pem = readFileSync(file, 'utf8')
     for (const part of ['', pem.slice(0, 50)]) {
@@ -116,39 +116,39 @@ describe('a key file', () => {
     expect((await open()).keys).toHaveLength(2)
   })
 
-  it('is gone once it is removed, and cannot be removed twice', async () => {
+  it('is removed, and cannot be removed twice', async () => {
     const key = await createKey(data, 'writer')
     removeKey(key)
     expect(await refusal(open(), 'DATA_MISSING')).toContain('there are no keys')
     expect(() => removeKey(key)).toThrow('cannot be removed: ENOENT')
   })
 
-  it('must be there', async () => {
+  it('must exist', async () => {
     expect(await refusal(open(), 'DATA_MISSING')).toContain('restore the key files from your backup')
     mkdirSync(join(data, 'keys'))
     await refusal(open(), 'DATA_MISSING')
   })
 
-  it('cannot be made where nobody may write', async () => {
+  it('cannot be created without write permission', async () => {
     writeFileSync(join(data, 'keys'), '')
     expect(await refusal(createKey(data, 'writer'))).toMatch(/cannot be written: E(NOTDIR|EXIST)/)
   })
 })
 
 describe('a passphrase', () => {
-  it('opens from the environment, or by the command; the environment comes first', async () => {
+  it('comes from the environment or from the command; the environment has priority', async () => {
     const key = await createKey(data, 'writer', PASSPHRASE)
     expect((await open({ TOLLGATE_KEY_PASSPHRASE: PASSPHRASE })).keys).toEqual([key])
     expect((await open({}, ['/bin/echo', PASSPHRASE])).keys).toEqual([key])
     expect((await open({ TOLLGATE_KEY_PASSPHRASE: PASSPHRASE }, ['/bin/false'])).keys).toEqual([key])
   })
 
-  it('is not asked for where no file has one', async () => {
+  it('is not requested if no file needs it', async () => {
     const key = await createKey(data, 'writer')
     expect((await open({}, ['/bin/false'])).keys).toEqual([key])
   })
 
-  it('that is wrong is called so, and nothing more is said', async () => {
+  it('that is wrong is reported without details', async () => {
     const { file } = await createKey(data, 'writer', PASSPHRASE)
     for (const wrong of ['wrong', `${PASSPHRASE} `, `${PASSPHRASE}\n`]) {
       const said = await refusal(open({ TOLLGATE_KEY_PASSPHRASE: wrong }))
@@ -156,7 +156,7 @@ describe('a passphrase', () => {
     }
   })
 
-  it('loses one newline of what the command prints, and nothing else', async () => {
+  it('loses exactly one newline of the command output', async () => {
     await createKey(data, 'writer', PASSPHRASE)
     const print = (text: string) =>
       open({}, [process.execPath, '-e', `process.stdout.write(${JSON.stringify(text)})`])
@@ -165,7 +165,7 @@ describe('a passphrase', () => {
     expect(await refusal(print(`${PASSPHRASE}\n\n`))).toContain('does not open')
   })
 
-  it('is missing with a remedy', async () => {
+  it('that is missing is reported with a remedy', async () => {
     await createKey(data, 'writer', PASSPHRASE)
     expect(await refusal(open())).toContain(
       'set TOLLGATE_KEY_PASSPHRASE, or `keys: { passphrase-command: […] }`',
@@ -173,7 +173,7 @@ describe('a passphrase', () => {
     expect(await refusal(open({ TOLLGATE_KEY_PASSPHRASE: '' }))).toContain('none was given')
   })
 
-  it('that is too short makes no key', async () => {
+  it('that is too short creates no key', async () => {
     expect(await refusal(createKey(data, 'writer', 'hunter2'))).not.toContain('hunter2')
   })
 })
@@ -186,7 +186,7 @@ describe('the passphrase command', () => {
     expect(await refusal(open({}, ['/bin/echo', `$(echo ${PASSPHRASE})`]))).toContain('does not open')
   })
 
-  it('that fails, prints nothing or is not there opens nothing', async () => {
+  it('that fails, prints nothing or does not exist opens nothing', async () => {
     expect(await refusal(open({}, ['/bin/sh', '-c', `echo '${PASSPHRASE}'; exit 3`]))).toContain(
       'failed with exit code 3',
     )
@@ -194,12 +194,12 @@ describe('the passphrase command', () => {
     expect(await refusal(open({}, ['/no/such/program', 'hunter2']))).toContain('is not installed')
   })
 
-  it('never has its arguments or its output in a message', async () => {
+  it('never reveals its arguments or output in a message', async () => {
     const said = await refusal(open({}, ['/bin/sh', '-c', 'echo hunter2; echo hunter2 >&2; exit 1']))
     expect(said).not.toContain('hunter2')
   })
 
-  it('that hangs is ended, whoever else holds its output', async () => {
+  it('that hangs is ended, even if another process has its output open', async () => {
     const hanging = { data, passphraseCommand: ['/bin/sh', '-c', 'sleep 5 & sleep 5'] }
     const began = performance.now()
     expect(await refusal(openKeyring(hanging, {}, 500))).toContain('took longer than 0.5 s')

@@ -1,4 +1,4 @@
-// Kept calls and arguments that wait for an approval: encrypted at rest, without the secrets that were found in them.
+// Kept calls and the arguments of approval requests: encrypted at rest, without the secrets found in them.
 
 import {
   chmodSync,
@@ -30,7 +30,7 @@ import { createGatherer } from '../../src/workbench/learn/gather.ts'
 import { tracePages, traceTexts } from '../../src/workbench/trace.ts'
 import { activate, createSite, newFolder, type Site } from '../gateway-rig.ts'
 
-// Put together here, so that no scanner takes this file for one that leaks.
+// Assembled here, so that secret scanners do not flag this file.
 const SECRET = ['AKIA', 'IOSFODNN7', 'ABCDEFG'].join('')
 const MARKER = 'zanzibar-marker-4711'
 
@@ -59,7 +59,7 @@ async function call({ kernel }: Gateway, tool: string, args: object, more: objec
   return (await authorize(kernel, given)).decided
 }
 
-/** Every byte of the data directory. */
+/** All bytes of the data directory. */
 function bytesIn({ config: { data } }: Site): string {
   const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((each) => each.isFile())
   return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1')).join('\n')
@@ -68,7 +68,7 @@ function bytesIn({ config: { data } }: Site): string {
 describe('a sealed text', () => {
   const sealer = createSealer(randomBytes(32))
 
-  it('opens under its own name and key alone, and not if a character was changed', () => {
+  it('opens only with its own name and key, and not if it was modified', () => {
     const text = `{"args":"${MARKER} ü"}`
     const sealed = sealer.seal('kept\n1', text)
     expect(sealed).not.toContain(MARKER)
@@ -86,7 +86,7 @@ describe('a sealed text', () => {
       expect(sealer.open('kept\n1', short)).toBeUndefined()
   })
 
-  it('begins as the kernel expects, under the names that the kernel gives', async () => {
+  it('has the prefix and the names that the kernel expects', async () => {
     expect(sealer.seal(KEPT, '').startsWith(SEALED)).toBe(true)
     const written: ReadonlyMap<string, string | undefined>[] = []
     const store = sealingStore(
@@ -112,7 +112,7 @@ describe('a sealed text', () => {
 })
 
 describe('the data directory', () => {
-  it('holds no argument of a call in clear, and no secret at all, whatever the door', async () => {
+  it('contains no argument in clear text and no secret, for any door', async () => {
     const site = await createSite({ keep: LENGTH })
     const gateway = await site.open()
     await activate(gateway, POLICY)
@@ -132,14 +132,14 @@ describe('the data directory', () => {
   })
 })
 
-/** Calls with the marker that are allowed, denied and asked about, and three with a secret, one of which is blocked for it. */
+/** Calls with the marker that are allowed, denied and escalated, and three with a secret, one of which is denied for it. */
 async function callAll(gateway: Gateway, door: Door): Promise<void> {
   const sources = [{ source_channel: 'USER', text: `read the ${MARKER}` }]
   const more = { door, sources, session_id: door }
   const allowed = await call(gateway, 'notes/read', { name: MARKER }, more)
   await call(gateway, 'none/such', { name: MARKER }, more)
   const blocked = await call(gateway, 'notes/send', { to: 'a@example.com', text: `key ${SECRET}` }, more)
-  // A secret in what led to the call, or in a name of a member, is no better.
+  // Secrets in sources or in member names count too.
   const told = { ...more, sources: [{ source_channel: 'USER', text: `use ${SECRET}` }] }
   await call(gateway, 'notes/read', { name: 'x' }, told)
   await call(gateway, 'notes/read', { [SECRET]: 'x' }, more)
@@ -149,14 +149,14 @@ async function callAll(gateway: Gateway, door: Door): Promise<void> {
     { text: MARKER },
     { ...more, session_id: `${door} 2` },
   )
-  // Without a page, everything that a browser asks for is denied.
+  // Without a page, every browser call is denied.
   if (door === 'browser') return
   expect([allowed.verdict, blocked.reason]).toEqual(['ALLOW', 'TAINTED_DATA_EGRESS_DENY'])
   expect(await gateway.view.record(inputName(approval ?? ''))).toBe(`{"text":"${MARKER}"}`)
 }
 
 describe('a call with a secret', () => {
-  it('is counted by replay and learning as not replayable', async () => {
+  it('is counted as not replayable by replay and learning', async () => {
     const site = await createSite({ keep: LENGTH })
     const gateway = await site.open()
     await activate(gateway, POLICY)
@@ -186,7 +186,7 @@ async function skippedIn({ view }: Pick<Gateway, 'view'>): Promise<readonly (str
 
 let first: Promise<{ site: Site; request: string }> | undefined
 
-/** A copy of a closed site with a kept call and a request that waits; `request` is its id. */
+/** A copy of a closed site with a kept call and a waiting request; `request` is its id. */
 async function used(): Promise<{ site: Site; request: string }> {
   const { site, request } = await (first ??= makeUsed())
   const folder = newFolder()
@@ -209,7 +209,7 @@ async function makeUsed(): Promise<{ site: Site; request: string }> {
 }
 
 describe('the key', () => {
-  it('is made with the ledger’s first start, for this user alone, outside of the data directory', async () => {
+  it('is created with the first start, readable only by this user, outside of the data directory', async () => {
     const { site } = await used()
     const { keyFile } = site.config.keep
     expect(statSync(keyFile).mode & 0o777).toBe(0o600)
@@ -223,10 +223,10 @@ describe('the key', () => {
   it.each<[string, (file: string, data: string) => unknown, RegExp]>([
     ['is missing', (file) => rmSync(file), /^the key that encrypts kept calls is missing: /],
     ['is open to others', (file) => chmodSync(file, 0o640), /is open to other users \(mode 0640\)$/],
-    ['is no key', (file) => writeFileSync(file, 'hello'), /does not contain a key/],
-    ['is a directory', (file) => [rmSync, mkdirSync].forEach((deed) => deed(file)), /is not a file$/],
+    ['is not a key', (file) => writeFileSync(file, 'hello'), /does not contain a key/],
+    ['is a directory', (file) => [rmSync, mkdirSync].forEach((action) => action(file)), /is not a file$/],
     [
-      'is in the data directory, by a detour',
+      'is in the data directory, through a link',
       (file, data) => {
         mkdirSync(join(data, 'sub'))
         renameSync(file, join(data, 'sub', 'seal.key'))
@@ -251,7 +251,7 @@ describe('the key', () => {
     await close()
   })
 
-  it('is not even made in the data directory, by a link to it', async () => {
+  it('is not created in the data directory through a link', async () => {
     const { site } = await used()
     const { data } = site.config
     const link = join(newFolder(), 'link')
@@ -263,7 +263,7 @@ describe('the key', () => {
     expect(existsSync(join(data, 'deeper'))).toBe(false)
   })
 
-  it('is not changed for another one without a word of `doctor` and a line in the log', async () => {
+  it('is not replaced without a warning of `doctor` and a line in the log', async () => {
     const { site } = await used()
     rmSync(site.config.keep.keyFile)
     createSealKey(site.config)
@@ -282,12 +282,12 @@ describe('the key', () => {
     expect(warnings).toMatchObject([
       ['warn', expect.stringMatching(/kept calls has changed/), { file: site.config.keep.keyFile }],
     ])
-    // Once: from then on it is the key.
+    // Logged once: from then on it is the current key.
     await (await open()).close()
     expect(said.filter(([level]) => level === 'warn')).toHaveLength(1)
   })
 
-  it('that was lost can be replaced: what it sealed is not readable, and what follows is', async () => {
+  it('that was lost can be replaced: old records stay unreadable, new ones are readable', async () => {
     const { site, request } = await used()
     rmSync(site.config.keep.keyFile)
     const alone = await openView(site.config)
@@ -305,7 +305,7 @@ describe('the key', () => {
     await gateway.close()
   })
 
-  it('opens the arguments that wait for an approval after a restart, so that they can be approved', async () => {
+  it('opens the arguments of waiting requests after a restart, so that they can be approved', async () => {
     const { site, request } = await used()
     const gateway = await site.open()
     const answer = { tenant: 'default', request, approver: 'user:olga', granted: true }
@@ -313,7 +313,7 @@ describe('the key', () => {
     await gateway.close()
   })
 
-  it('is not needed for records of an earlier version, which are clear', async () => {
+  it('is not needed for unencrypted records of an earlier version', async () => {
     const { site } = await used()
     const sealer = readSealKey(site.config)
     const gateway = await site.open()

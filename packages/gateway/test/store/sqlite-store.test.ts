@@ -47,7 +47,7 @@ for (const brief of [false, true]) {
   })
 }
 
-test('a damaged page is called damage, also where many rows are read at once', () => {
+test('a damaged page is reported as damage, also when many rows are read at once', () => {
   const data = mkdtempSync(join(folder, 'damaged-'))
   const db = createDatabase(data)
   db.exec('CREATE TABLE many (id INTEGER PRIMARY KEY, text TEXT)')
@@ -57,7 +57,7 @@ test('a damaged page is called damage, also where many rows are read at once', (
   db.close()
   const size = statSync(ledgerFile(data)).size
   const file = openSync(ledgerFile(data), 'r+')
-  // The last page is one of the table's leaves; 7 is no kind of page.
+  // The last page is a leaf of the table; 7 is not a valid page type.
   writeSync(file, Buffer.alloc(64, 7), 0, 64, size - 4096)
   closeSync(file)
   const reading = openForReading(data)

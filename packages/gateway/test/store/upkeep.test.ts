@@ -18,7 +18,7 @@ async function openSite(): Promise<{ site: Site; gateway: Gateway }> {
   return { site, gateway }
 }
 
-/** Upkeep of a gateway as if it were so many days later. */
+/** Upkeep of a gateway as if it were this many days later. */
 function later(gateway: Gateway, days: number): UpkeepOptions {
   const { kernel, config } = gateway
   const host = { ...kernel.host, now: () => Date.now() + days * DAY }
@@ -36,7 +36,7 @@ const kindsOf = async ({ view }: Gateway, limit: number): Promise<string[]> => {
 }
 
 describe('retention', () => {
-  it('closes idle sessions on the record, removes what was remembered of them, and they may begin anew', async () => {
+  it('closes idle sessions with a receipt, removes their state, and they can start again', async () => {
     const { site, gateway } = await openSite()
     for (const session of ['s1', 's2'])
       await report(gateway, (await ask(gateway, 'notes/write', {}, session)).decided.receipt ?? '')
@@ -58,7 +58,7 @@ describe('retention', () => {
     expect(problems).toEqual([])
   })
 
-  it('removes kept calls after their time, the oldest first, and nothing of them is left in the file', async () => {
+  it('removes kept calls after their time, oldest first, and leaves nothing of them in the file', async () => {
     const site = await createSite({ keep: { calls: DAY } })
     const gateway = await site.open()
     await activate(gateway)
@@ -69,7 +69,7 @@ describe('retention', () => {
     await forgetKept(later(gateway, 2))
     expect(await gateway.view.recordNames('kept\n')).toEqual([])
     await gateway.close()
-    // The log is moved into the file, and used anew from then on.
+    // The log is moved into the file and reused.
     const db = openDatabase(site.config.data)
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     db.close()
@@ -77,7 +77,7 @@ describe('retention', () => {
     for (const text of ['marked-', 'sealed:']) expect(left.includes(text), text).toBe(false)
   })
 
-  it('keeps no more calls while the disk has little room, and goes on once there is more', async () => {
+  it('keeps no calls while the disk has little space, and resumes when it has more', async () => {
     const site = await createSite({ keep: { calls: DAY } })
     const gateway = await site.open()
     await activate(gateway)
@@ -92,12 +92,12 @@ describe('retention', () => {
     await gateway.close()
   })
 
-  it('leaves a session alone that was used meanwhile', async () => {
+  it('does not close a session that was used in the meantime', async () => {
     const { gateway } = await openSite()
     await ask(gateway, 'notes/read', {}, 's1')
     const options = later(gateway, 31)
     const store: UpkeepStore = {
-      // Looked at before the call that comes in between.
+      // Read before the call in between.
       namesBefore: (...args) => options.store.namesBefore(...args),
       present: () => options.store.present(),
       async idle(prefix, time, limit, after) {
@@ -112,7 +112,7 @@ describe('retention', () => {
     await gateway.close()
   })
 
-  it('keeps the memory of processes that name no session for a week, however short sessions are kept', async () => {
+  it('keeps the default session of a principal for a week, even with a shorter retention', async () => {
     const { gateway } = await openSite()
     const principal = 'agent:a'
     for (const session of [`mcp:${'0'.repeat(32)}`, principal, 's1'])
@@ -130,7 +130,7 @@ describe('retention', () => {
     await gateway.close()
   })
 
-  it('removes salts of receipts that are as old, and no proof breaks', async () => {
+  it('removes salts of old receipts, and proofs stay valid', async () => {
     const site = await createSite({ commit: 'salted' })
     const gateway = await site.open()
     await activate(gateway)
@@ -157,7 +157,7 @@ describe('retention', () => {
 })
 
 describe('a disk that is nearly full', () => {
-  it('freezes everything while there is still room to say so, once', async () => {
+  it('freezes everything once, while there is still space to record it', async () => {
     const { gateway } = await openSite()
     const options = { ...later(gateway, 0), free: () => 1000 }
     await guardDisk(options)
@@ -170,7 +170,7 @@ describe('a disk that is nearly full', () => {
     await gateway.close()
   })
 
-  it('is left alone while there is room', async () => {
+  it('causes no freeze while there is space', async () => {
     const { gateway } = await openSite()
     await guardDisk({ ...later(gateway, 0), free: () => 1 << 30 })
     expect(await kindsOf(gateway, 1)).toEqual(['policy'])
@@ -179,7 +179,7 @@ describe('a disk that is nearly full', () => {
 })
 
 describe('a store', () => {
-  it('says that it has been closed instead of hanging', async () => {
+  it('reports that it was closed instead of hanging', async () => {
     const { site, gateway } = await openSite()
     await gateway.close()
     const { data, ledger: origin, writer, headGuard: guard } = site.config

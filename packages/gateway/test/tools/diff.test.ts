@@ -1,4 +1,4 @@
-// What a person is shown of a definition that changed.
+// The diff of a changed definition for people.
 
 import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence'
 import { definitionOf, type Definition } from '@tollgate/kernel/admin'
@@ -17,12 +17,12 @@ function check(before: JsonObject, after: JsonObject): readonly string[] {
   return diffOf(tool(before), tool(after))
 }
 
-test('the same is no change', () => {
+test('equal definitions have no changes', () => {
   expect(check({ description: 'a' }, { description: 'a' })).toEqual([])
 })
 
 describe('a change', () => {
-  test('of a member is told by its place', () => {
+  test('of a member is shown with its position', () => {
     const before = { annotations: { readOnlyHint: true }, title: 'T' }
     expect(check(before, { annotations: { readOnlyHint: false, openWorldHint: true } })).toEqual([
       '+ /annotations/openWorldHint: true',
@@ -33,13 +33,13 @@ describe('a change', () => {
     ])
   })
 
-  test('of a list tells the items that came and went', () => {
+  test('of a list shows added and removed items', () => {
     const list = (...required: string[]): JsonObject => ({ inputSchema: { type: 'object', required } })
     expect(check(list('a', 'b', 'c'), list('a', 'x', 'b', 'c'))).toEqual(['+ /inputSchema/required/1: "x"'])
     expect(check(list('a', 'b'), list('a'))).toEqual(['- /inputSchema/required/1: "b"'])
   })
 
-  test('of one word in a long text is told with the words around it', () => {
+  test('of one word in a long text is shown with its context', () => {
     const words = Array.from({ length: 200 }, (_, i) => `w${i}`)
     const before = words.join(' ')
     const after = words.with(100, 'EVIL').join(' ')
@@ -50,7 +50,7 @@ describe('a change', () => {
     ])
   })
 
-  test('in two places tells both, and not what lies between', () => {
+  test('in two places shows both, without the text between', () => {
     const words = Array.from({ length: 200 }, (_, i) => `w${i}`)
     const lines = check(
       { description: words.join(' ') },
@@ -60,7 +60,7 @@ describe('a change', () => {
     expect(lines.join('\n')).not.toContain('w100')
   })
 
-  test('that hides something shows it', () => {
+  test('with hidden characters shows them', () => {
     expect(check({ description: 'Read it' }, { description: 'Read\u200b it' })).toEqual([
       '~ /description',
       '  - Read it',
@@ -69,7 +69,7 @@ describe('a change', () => {
     expect(check({}, { 'a\u202e': 1 })).toEqual(['+ /a\\u{202e}: 1'])
   })
 
-  test('of what only we added is told too', () => {
+  test('of members added by the gateway is shown too', () => {
     const other = definitionOf({
       kind: 'tool',
       server: 'other',
@@ -79,7 +79,7 @@ describe('a change', () => {
     expect(diffOf(tool({}), other)).toEqual(['~ /server', '  - fs', '  + other'])
   })
 
-  test('of where the server comes from is told before anything else', () => {
+  test('of the origin is shown first', () => {
     const from = (origin: string, description = 'a'): Definition =>
       definitionOf({ kind: 'tool', server: 'fs', origin, tool: { name: 'x', description } })
     expect(diffOf(from('npx @a/fs'), from('npx @evil/fs'))).toEqual([
@@ -95,7 +95,7 @@ describe('a change', () => {
       '  - a',
       '  + b',
     ])
-    // What a server calls its origin is another thing.
+    // The server's own `origin` member is something else.
     expect(check({}, { origin: 'npx @a/fs' })).toEqual(['+ /origin: "npx @a/fs"'])
     const faculty = (origin: string): Definition =>
       definitionOf({ kind: 'server', server: 'fs', origin, instructions: null, name: 'fs', title: null })
@@ -106,7 +106,7 @@ describe('a change', () => {
     ])
   })
 
-  test('of everything is told as far as anybody reads', () => {
+  test('of everything is limited in length', () => {
     const many = (mark: string): JsonObject =>
       Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`m${i}`, `${mark}${i}`]))
     const lines = check(many('a'), many('b'))
@@ -114,7 +114,7 @@ describe('a change', () => {
     expect(lines.at(-1)).toMatch(/more changes than can be shown/)
   })
 
-  test('of a text as long as a message is told, cut', () => {
+  test('of a very long text is cut', () => {
     const [before, after] = ['a b '.repeat(400_000), 'b c '.repeat(400_000)]
     const lines = check({ description: before }, { description: after })
     expect(lines).toHaveLength(MAX_LINES)
@@ -122,8 +122,8 @@ describe('a change', () => {
   })
 })
 
-describe('a definition that means harm', () => {
-  /** The same, with every look at an item or a member counted. */
+describe('a malicious definition', () => {
+  /** The same value, with every access to an item or member counted. */
   function watched<T extends Json>(value: T, looks: { count: number }): T {
     if (value === null || typeof value !== 'object') return value
     const inner = Array.isArray(value)
@@ -135,7 +135,7 @@ describe('a definition that means harm', () => {
         return Reflect.get(target, key, receiver)
       },
     })
-    // Sound: it has all that the value has.
+    // Sound: the proxy has all members of the value.
     return proxy as T
   }
 
@@ -163,11 +163,11 @@ describe('a definition that means harm', () => {
     const { lines, looks } = looksAt(deep('a'), deep('b'))
     expect(lines).toHaveLength(3)
     expect(lines.slice(1)).toEqual(['  - a', '  + b'])
-    // Two definitions of 20000 parts each. What was looked at again at every level came to millions.
+    // Two definitions of 20,000 parts each. A quadratic comparison would need millions of accesses.
     expect(looks).toBeLessThan(400_000)
   })
 
-  test('with more changes than anybody reads is not looked through to its end', () => {
+  test('with too many changes is not compared to its end', () => {
     const many = (mark: string): JsonObject => ({
       x: Array.from({ length: 20_000 }, (_, i) => [`${mark}${i}`]),
     })
@@ -176,7 +176,7 @@ describe('a definition that means harm', () => {
     expect(looks).toBeLessThan(600_000)
   })
 
-  test('with a name as long as a message, and much below it, is told by the beginning of the name', () => {
+  test('with a very long name is shown with the beginning of the name', () => {
     const name = 'n'.repeat(1 << 20)
     const below = (mark: string): JsonObject => ({
       [name]: Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`m${i}`, mark])),
@@ -187,8 +187,8 @@ describe('a definition that means harm', () => {
   })
 })
 
-test('what is the same to the numbering is the same as canonical JSON', () => {
-  // Few values, so that many are the same, and many look alike.
+test('equal numbers mean equal canonical JSON', () => {
+  // Few values, so that many are equal and many are similar.
   const { value } = fc.letrec<{ value: Json }>((tie) => ({
     value: fc.oneof(
       { maxDepth: 3 },
@@ -208,7 +208,7 @@ test('what is the same to the numbering is the same as canonical JSON', () => {
   )
 })
 
-test('whatever changed, something is told, and nothing in it is hidden', () => {
+test('every change is shown, with all characters visible', () => {
   const json = fc.oneof(fc.string({ unit: 'binary' }), fc.boolean(), fc.constant(null), fc.array(fc.string()))
   const said = fc.dictionary(fc.constantFrom('description', 'title', 'x', 'y'), json)
   fc.assert(

@@ -1,4 +1,4 @@
-// The first policy that is drafted for tools: what it says of them, and that it can always be read.
+// The drafted first policy: its contents, and that it always parses.
 
 import { mkdtempSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -51,16 +51,16 @@ describe('the effect of a tool', () => {
     ['send', 'send_mail', 'Send a mail', {}],
     ['pay', 'refund_order', 'Refund an order', {}],
     ['admin', 'grant_role', 'Grant a role', {}],
-    // What nobody can tell is the strictest.
+    // Unclear tools get the strictest class.
     ['admin', 'frobnicate', 'Frobnicates', {}],
     ['admin', 'get_file', '', {}],
     ['admin', '', '', {}],
-    // Annotations make nothing milder.
+    // Annotations never make the class milder.
     ['admin', 'frobnicate', 'Frobnicates', { readOnlyHint: true }],
     ['admin', 'get_file', 'Frobnicates', { readOnlyHint: true }],
     ['delete', 'delete_file', 'Delete a file', { readOnlyHint: true, destructiveHint: false }],
     ['send', 'get_file', 'Get a file. Then send it to the author.', { readOnlyHint: true }],
-    // They make it stricter.
+    // They can make it stricter.
     ['delete', 'get_file', 'Get a file', { destructiveHint: true }],
     ['delete', 'edit_file', 'Edit a file', { destructiveHint: true }],
     ['send', 'send_mail', 'Send a mail', { destructiveHint: true }],
@@ -70,7 +70,7 @@ describe('the effect of a tool', () => {
     expect(guess(name, { description, annotations }).effect).toBe(effect)
   })
 
-  test('comes with the arguments that say where data goes', () => {
+  test('includes the arguments with destinations', () => {
     const inputSchema = { type: 'object', properties: { url: {}, body: {}, 'odd name': {}, to: {} } }
     const { destinations, sinks } = guess('post_it', { description: 'Post it', inputSchema })
     expect([destinations, sinks]).toEqual([
@@ -81,7 +81,7 @@ describe('the effect of a tool', () => {
 })
 
 describe('a draft', () => {
-  test('allows reading, asks for everything else, and speaks of the faculties', () => {
+  test('allows reading, requires approval for everything else, and declares the faculties', () => {
     const policy = parsed(
       draftPolicy([
         tool('fs/get', { description: 'Get it' }),
@@ -106,18 +106,18 @@ describe('a draft', () => {
     ])
   })
 
-  test('asks before what may hold secrets is read', () => {
+  test('requires approval before secrets may be read', () => {
     const policy = parsed(draftPolicy([tool('x/get_env', { description: 'Returns the environment' })]))
     expect(policy.rules[0]).toMatchObject({ id: 'x-secrets', action: 'require' })
   })
 
-  test('never says of a tool that it reaches no network', () => {
+  test('never declares that a tool uses no network', () => {
     const annotations = { openWorldHint: false, readOnlyHint: true }
     const policy = parsed(draftPolicy([tool('x/get_it', { description: 'Get it', annotations })]))
     expect(policy.tools.some(({ destinations }) => destinations === 'none')).toBe(false)
   })
 
-  test('says where to look again', () => {
+  test('marks what to review', () => {
     const text = draftPolicy([
       tool('x/frobnicate', { description: 'a\nb: [\u202e', annotations: { openWorldHint: true } }),
     ])
@@ -130,7 +130,7 @@ describe('a draft', () => {
     expect(parsed(draftPolicy([]))).toMatchObject({ tools: [], rules: [] })
   })
 
-  test('leaves out names that could mean something else', () => {
+  test('leaves out ambiguous names', () => {
     const text = draftPolicy([
       tool('x/*'),
       tool('x/a": {}'),
@@ -143,7 +143,7 @@ describe('a draft', () => {
     for (const name of ['x/*', '*/a']) expect(text).toContain(`left out because of its name: ${name}`)
   })
 
-  test('tells a few of the names that it leaves out, and how many more', () => {
+  test('lists a few of the omitted names, and the number of others', () => {
     const text = draftPolicy([tool('x/get'), ...Array.from({ length: 500 }, (_, i) => tool(`x/a ${i}`))])
     expect(effects(parsed(text))).toHaveProperty('x/get')
     expect(text).toContain('# left out because of its name: x/a 19\n')
@@ -151,7 +151,7 @@ describe('a draft', () => {
     expect(text).toContain('# left out because of their names: 480 more tools')
   })
 
-  test('can be read, whichever character a description has', () => {
+  test('parses with any character in a description', () => {
     const points = Array.from({ length: 0x10000 / 64 }, (_, i) => i * 64)
     const offers = points.map((from) => {
       const codes = Array.from({ length: 64 }, (_, i) => from + i)
@@ -160,7 +160,7 @@ describe('a draft', () => {
     expect(parsePolicy(draftPolicy(offers)).ok).toBe(true)
   })
 
-  test('can be read, whatever servers say', () => {
+  test('parses with any server text', () => {
     const offer = fc.record({
       name: fc.string({ unit: 'binary' }),
       description: fc.string({ unit: 'binary' }),
@@ -180,7 +180,7 @@ describe('a draft', () => {
     )
   })
 
-  test('of very many tools stays within what a policy may be', () => {
+  test('of very many tools stays within the size limit of a policy', () => {
     const description = `Get ${'x'.repeat(200)}`
     const offers = Array.from({ length: 3000 }, (_, i) =>
       tool(`s/get_${'y'.repeat(100)}${i}`, { description }),
@@ -190,7 +190,7 @@ describe('a draft', () => {
 })
 
 function decided(tool: string, args: Json | undefined, effect: EffectClass = 'admin'): TraceEntry {
-  // Sound: the fields that are looked at are there.
+  // Sound: these members exist.
   const receipt = { kind: 'decision', tool, effect_class: effect, args_hash: NO_HASH } as Decision
   const kept = args === undefined ? undefined : JSON.stringify({ args, context: {}, state: '' })
   return { id: NO_HASH, receipt, kept }
@@ -202,8 +202,8 @@ function seenIn(...entries: readonly TraceEntry[]): readonly SeenTool[] {
   return tools.list()
 }
 
-describe('tools that were seen in calls', () => {
-  test('are known by their names, their arguments and a few values', () => {
+describe('tools seen in calls', () => {
+  test('have their names, arguments and a few values', () => {
     const seen = seenIn(
       ...[1, 2, 3, 4, 5].map((page) => decided('crm/list', { page, filter: { open: true } })),
       decided('crm/list', { page: 'last' }),
@@ -226,13 +226,13 @@ describe('tools that were seen in calls', () => {
 
   test.each<[string, Json]>([
     ['a token', { header: `ghp_${'a1B2c3D4e5F6'.repeat(3)}` }],
-    ['what its name calls a password', { password: 'hunter2' }],
+    ['a password by its name', { password: 'hunter2' }],
     ['a card', { number: '4111 1111 1111 1111' }],
     ['an account', { to: 'DE89 3704 0044 0532 0130 00' }],
-    ['an address of mail', { to: 'anna@example.com' }],
+    ['a mail address', { to: 'anna@example.com' }],
     ['a telephone number', { phone: '+49 30 901820' }],
     ['a secret deep inside', { options: { headers: [{ auth: `ghp_${'a1B2c3D4e5F6'.repeat(3)}` }] } }],
-    ['what is too long to be looked through', { body: 'x'.repeat(20_000) }],
+    ['a text that is too long to scan', { body: 'x'.repeat(20_000) }],
   ])('never show %s', (_, args) => {
     expect(seenIn(decided('x/y', args))[0]?.arguments.flatMap(({ samples }) => samples)).toEqual([])
     expect(draftPolicy([], 'draft', seenIn(decided('x/y', args)))).toContain('values not shown')
@@ -243,7 +243,7 @@ describe('tools that were seen in calls', () => {
     expect(seen?.arguments[0]?.samples).toEqual([`"a\\nb ${'c'.repeat(34)}…`])
   })
 
-  test('are the strictest class unless a policy said what they do, and ask a person', () => {
+  test('have the strictest class unless a policy declared them, and require approval', () => {
     const text = draftPolicy([], 'draft', [
       ...seenIn(
         decided('get_note', { name: 'a' }),
@@ -263,7 +263,7 @@ describe('tools that were seen in calls', () => {
     expect(text).toContain('#     name: text, such as "a"')
   })
 
-  test('come after what servers offer, which says more', () => {
+  test('come after the tools that servers offer', () => {
     const offers = [tool('fs/get', { description: 'Get it' })]
     const seen = seenIn(
       decided('fs/get', { path: 'src/a' }),
@@ -280,20 +280,20 @@ describe('tools that were seen in calls', () => {
     expect(text).toContain('#     path: text, such as "src/a"')
   })
 
-  test('are left out where their name could mean something else', () => {
+  test('are left out if their name is ambiguous', () => {
     const text = draftPolicy([], 'draft', seenIn(decided('x/*', {}), decided('ünï', {}), decided('ok', {})))
     expect(effects(parsed(text))).toEqual({ ok: 'admin' })
     expect(text).toContain('left out because of their names: 2 tools')
     expect(parsed(draftPolicy([], 'draft', seenIn(decided('x/*', {})))).tools).toEqual([])
   })
 
-  test('do not take the place of a server that is called like their rules', () => {
+  test('do not collide with a server that has the name of their rules', () => {
     const offers = [tool('observed/get', { description: 'Get it' })]
     const policy = parsed(draftPolicy(offers, 'draft', seenIn(decided('x', {}))))
     expect(policy.rules.map(({ id }) => id)).toContain('observed.acting')
   })
 
-  test('can be read, whatever they are called and called with', () => {
+  test('parse with any names and arguments', () => {
     const text = fc.string({ unit: 'binary' }).map((each) => each.toWellFormed())
     fc.assert(
       fc.property(fc.array(fc.tuple(text, text, text), { maxLength: 5 }), (given) => {
@@ -306,7 +306,7 @@ describe('tools that were seen in calls', () => {
     )
   })
 
-  test('stay within what a policy may be, however many there are', () => {
+  test('stay within the size limit of a policy, for any number', () => {
     const entries = Array.from({ length: 2500 }, (_, i) =>
       decided(
         `invented/${'y'.repeat(100)}${i}`,
@@ -325,14 +325,14 @@ describe('tools that were seen in calls', () => {
   })
 })
 
-/** Tools of calls that no policy has judged. */
+/** Tools of calls that no policy has decided. */
 function calledWith(...calls: readonly (readonly [string, Json])[]): readonly SeenTool[] {
   const tools = createSeenTools()
   for (const [name, args] of calls) tools.see(name, args)
   return tools.list()
 }
 
-describe('what the values of an argument look like', () => {
+describe('the form of the values of an argument', () => {
   test.each<[Looks, readonly string[]]>([
     ['address', ['ann@example.com', 'https://example.com/x', 'files.example.com']],
     ['opaque', ['DE89 3704 0044 0532 0130 00', 'ord-48213977']],
@@ -347,7 +347,7 @@ describe('what the values of an argument look like', () => {
     for (const value of values) expect([value, lookOf(value)]).toEqual([value, looks])
   })
 
-  test('is what most of them do, and of two the one that asks for more care', () => {
+  test('is the most frequent one; in a tie the one that needs more care', () => {
     expect(mostly(new Map())).toBe('other')
     expect(
       mostly(
@@ -375,7 +375,7 @@ describe('what the values of an argument look like', () => {
     ).toBe('name')
   })
 
-  test('is told of texts and lists of texts, and of no more than a few hundred', () => {
+  test('is derived from texts and lists of texts, from at most a few hundred', () => {
     const [seen] = calledWith(
       ['x', { to: ['ann@example.com', 'bob@example.com', 7], n: 3, deep: { to: 'ann@example.com' } }],
       ['x', { many: [...Array<string>(500).fill('a b'), ...Array<string>(5000).fill('ann@example.com')] }],
@@ -389,11 +389,11 @@ describe('what the values of an argument look like', () => {
   })
 })
 
-describe('a draft for agents that nobody sits beside', () => {
+describe('a draft for unattended agents', () => {
   const unattended = (seen: readonly SeenTool[], offers: readonly Offer[] = []): string =>
     draftPolicy(offers, 'draft', seen, 'unattended')
 
-  test('takes tools for what their names say, and what says nothing for writing', () => {
+  test('derives effect classes from names, and uses write for unclear names', () => {
     const names = {
       get_balance: 'read',
       search_hotels: 'read',
@@ -406,7 +406,7 @@ describe('a draft for agents that nobody sits beside', () => {
       run_query: 'execute',
       grant_role: 'admin',
       get_and_delete: 'delete',
-      // The thing before the verb.
+      // The noun before the verb.
       mail_open: 'read',
       open_page: 'read',
       open_ticket: 'write',
@@ -423,7 +423,7 @@ describe('a draft for agents that nobody sits beside', () => {
       meeting_cancel: 'delete',
       list_subscribe: 'write',
       mail_dispatch: 'send',
-      // Things that are only looked at.
+      // Nouns that are only read.
       payroll_card: 'read',
       transfer_status: 'read',
       password_policy_get: 'read',
@@ -436,11 +436,11 @@ describe('a draft for agents that nobody sits beside', () => {
     expect(text).toContain('its name does not say what it does')
   })
 
-  test('believes what a policy has said before', () => {
+  test('uses the effect class of an earlier policy', () => {
     expect(effects(parsed(unattended(seenIn(decided('get_it', {}, 'send')))))).toEqual({ get_it: 'send' })
   })
 
-  test('finds sinks by their names and by what they hold, and none of a read', () => {
+  test('finds sinks by name and by value, and none for reads', () => {
     const args = {
       whom: 'ann@example.com',
       hotel: 'Harbourside View Hotel',
@@ -458,7 +458,7 @@ describe('a draft for agents that nobody sits beside', () => {
     expect(sinksOf('get_it')).toEqual([])
   })
 
-  test('takes days for no destination, and numbers of records for none either', () => {
+  test('does not treat dates or record numbers as destinations', () => {
     const policy = parsed(
       unattended(
         calledWith(
@@ -473,7 +473,7 @@ describe('a draft for agents that nobody sits beside', () => {
     expect(['find_events', 'read_file', 'send_it'].map(destinationsOf)).toEqual([[], [], ['to']])
   })
 
-  test('allows what acts, and leaves it to the gates to ask', () => {
+  test('allows tools that act, and leaves escalation to the gates', () => {
     const offers = [tool('fs/get', { description: 'Get it' }), tool('fs/put', { description: 'Put it' })]
     const policy = parsed(unattended(calledWith(['send_it', {}]), offers))
     expect(policy.rules.every(({ action }) => action === 'allow')).toBe(true)
@@ -485,7 +485,7 @@ describe('a draft for agents that nobody sits beside', () => {
     expect(policy.gates.threat).toBeDefined()
   })
 
-  test('is never what is drafted unless it is asked for', () => {
+  test('is drafted only on request', () => {
     const seen = calledWith(['send_it', {}])
     expect(draftPolicy([], 'draft', seen)).toBe(draftPolicy([], 'draft', seen, 'attended'))
     const { rules, gates } = parsed(draftPolicy([], 'draft', seen))
@@ -493,7 +493,7 @@ describe('a draft for agents that nobody sits beside', () => {
     expect(gates.egress.allow).toEqual([])
   })
 
-  test('can be read, whatever tools and arguments are called', () => {
+  test('parses with any tool and argument names', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }).map((each) => each.toWellFormed()),
       fc.constantFrom(
@@ -523,7 +523,7 @@ describe('a draft for agents that nobody sits beside', () => {
     )
   })
 
-  test('can be read with as many tools and arguments as are seen', () => {
+  test('parses with the maximum number of tools and arguments', () => {
     const args = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`a${i}`, `ann${i}@example.com`]))
     const seen = calledWith(
       ...Array.from({ length: 2500 }, (_, i) => [`send_${i}`, i < 20 ? args : {}] as const),
@@ -546,7 +546,7 @@ describe('the official servers', () => {
     return roster.offers
   }
 
-  test('are drafted as one would, and nothing grave is found in them', async () => {
+  test('are drafted as expected, without high findings', async () => {
     const offers = [
       ...(await offersOf('everything')),
       ...(await offersOf('filesystem', mkdtempSync(join(tmpdir(), 'tollgate-draft-')))),
@@ -571,11 +571,11 @@ describe('a draft for tools that read paths', () => {
       tool('fs/get_file', { description: 'Get a file', inputSchema: { type: 'object', properties } }),
     ])
 
-  test('shows how to keep them below one directory', () => {
+  test('shows how to limit them to one directory', () => {
     const text = drafted({ path: { type: 'string' } })
     const [line = '', condition] = /# only below one directory: when: '(.*)'/.exec(text) ?? []
     expect(condition).toContain('path.within(args.path, "/notes")')
-    // Taken instead of the line before it, it is a condition.
+    // Used instead of the line before it, it is a condition.
     const edited = text
       .replace(/ {4}when: 'effect == "read"'\n/, '')
       .replace(line, `when: '${condition ?? ''}'`)

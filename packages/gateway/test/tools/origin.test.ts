@@ -1,10 +1,10 @@
-// Where a server comes from, told from its command line or its address.
+// The origin of a server, derived from its command line or URL.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { originOf } from '../../src/tools/origin.ts'
 
-/** The origin of a command line, written with blanks between its words. */
+/** The origin of a command line, written with spaces between its words. */
 function check(line: string, cwd?: string): string {
   const [command = '', ...args] = line.split(' ')
   return originOf({ transport: 'stdio', command, args, ...(cwd !== undefined && { cwd }) })
@@ -12,7 +12,7 @@ function check(line: string, cwd?: string): string {
 
 const HASHED = /^\S+ sha256:[0-9a-f]{16}$/
 
-describe('of a program that runs others, what it runs is told', () => {
+describe('the origin of a launcher is what it runs', () => {
   test.each([
     ['npx @modelcontextprotocol/server-filesystem /safe', 'npx @modelcontextprotocol/server-filesystem'],
     ['npx -y @a/b@1.2.3 /', 'npx @a/b'],
@@ -60,7 +60,7 @@ describe('of a program that runs others, what it runs is told', () => {
     expect(check(line)).toBe(origin)
   })
 
-  test('a file is told from the root, if it is known where the program runs', () => {
+  test('a file is an absolute path, if the working directory is known', () => {
     expect(check('node dist/index.js', '/home/me/notes')).toBe('node /home/me/notes/dist/index.js')
     expect(check('node ./../evil/index.js', '/home/me/notes')).toBe('node /home/me/evil/index.js')
     expect(check('node --import ./pre.js a.js', '/x')).toBe('node --import /x/pre.js /x/a.js')
@@ -71,13 +71,13 @@ describe('of a program that runs others, what it runs is told', () => {
     expect(check('node dist/index.js')).toBe('node dist/index.js')
   })
 
-  test('a word with blanks or something hidden in it stays one word', () => {
+  test('a word with spaces or hidden characters stays one word', () => {
     const origin = originOf({ transport: 'stdio', command: 'node', args: ['/x/a b\u202e.js'] })
     expect(origin).toBe('node "/x/a b\u202e.js"')
   })
 })
 
-describe('of anything else the program is told, and a hash of the whole', () => {
+describe('the origin of other programs is the name and a hash of the command line', () => {
   test.each([
     ['docker run -e KEY=s3cret image', 'docker'],
     ['/opt/bin/server --token s3cret', 'server'],
@@ -103,11 +103,11 @@ describe('of anything else the program is told, and a hash of the whole', () => 
     expect(origin).not.toContain('s3cret')
   })
 
-  test('another argument is another origin, and so is another place of a program named by a path', () => {
+  test('another argument is another origin, and so is another directory for a relative path', () => {
     expect(check('docker run a')).not.toBe(check('docker run b'))
     expect(check('./server', '/a')).not.toBe(check('./server', '/b'))
     expect(check('server', '/a')).toBe(check('server', '/b'))
-    // Where words begin and end matters too.
+    // The boundaries between words matter too.
     const [one, two] = [['a b'], ['a', 'b']].map((args) =>
       originOf({ transport: 'stdio', command: 'x', args }),
     )
@@ -115,16 +115,16 @@ describe('of anything else the program is told, and a hash of the whole', () => 
   })
 })
 
-describe('of an address', () => {
+describe('the origin of a URL', () => {
   const of = (url: string): string => originOf({ transport: 'http', url })
 
-  test('scheme, host and path are told, and nothing that could be a secret', () => {
+  test('has scheme, host and path, and nothing that could be a secret', () => {
     expect(of('https://tracker.example/mcp')).toBe('https://tracker.example/mcp')
     expect(of('https://me:pw@Tracker.example:8443/mcp?key=s3cret#x')).toBe('https://tracker.example:8443/mcp')
     expect(of('http://127.0.0.1:80/')).toBe('http://127.0.0.1/')
   })
 
-  test('a key in the path is told by its hash', () => {
+  test('has a hash instead of a key in the path', () => {
     const [one, two] = [
       of('https://x.test/s/4f9a0c1d2e3b4a5968778695/mcp'),
       of('https://x.test/s/4f9a0c1d2e3b4a5968778696/mcp'),
@@ -133,13 +133,13 @@ describe('of an address', () => {
     expect(one).not.toBe(two)
   })
 
-  test('what is none, or too long, is told by a hash', () => {
+  test('is a hash if it is invalid or too long', () => {
     expect(of('s3cret')).toMatch(/^sha256:[0-9a-f]{16}$/)
     expect(of(`https://x.test/${'a/'.repeat(400)}`)).toMatch(/^sha256:[0-9a-f]{16}$/)
   })
 })
 
-test('whatever the command line is, the origin is short, well-formed and the same each time', () => {
+test('for any command line, the origin is short, well-formed and deterministic', () => {
   const word = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('-y', '-p', '--', '--package', '-m', 'run', 'dlx', '@a/b@1', './x.js'),

@@ -1,4 +1,4 @@
-// Grouping what changes between two policies: the order, what has to be accepted, and what no single call shows.
+// Grouping the differences between two policies: the order, what must be accepted, and what no single call shows.
 
 import { readFileSync } from 'node:fs'
 import { keptName } from '@tollgate/kernel'
@@ -64,7 +64,7 @@ function compared(...pairs: readonly Pair[]): ReturnType<typeof createComparison
 }
 
 describe('groups', () => {
-  test('what becomes looser comes first, the same verdict last, and what stays is not there', () => {
+  test('looser changes come first, the same verdict last, and unchanged calls are left out', () => {
     const comparison = compared(
       pair(allowed('a'), allowed('b')),
       pair(asked('a'), EGRESS),
@@ -78,7 +78,7 @@ describe('groups', () => {
     expect(comparison.groups(new Set()).map(({ change }) => change)).toEqual(CHANGES)
   })
 
-  test('calls that change in the same way are counted together, with the plainest as examples', () => {
+  test('calls that change in the same way are one group, with the shortest as examples', () => {
     const long = { call: { tool: 't'.repeat(50) }, at: '2026-01-05T12:00:00.000Z', tenant: 'default' }
     const recorded = { receipt: 'f'.repeat(64), at: '', principal: 'p', tool: 't', arguments: ['x'] }
     const comparison = compared(
@@ -94,7 +94,7 @@ describe('groups', () => {
     expect(JSON.stringify(group?.examples[1])).not.toContain('tt')
   })
 
-  test('more often recorded comes before more often made up', () => {
+  test('more recorded calls come before more generated calls', () => {
     const comparison = compared(
       pair(NONE, allowed('a')),
       pair(NONE, allowed('a')),
@@ -103,14 +103,14 @@ describe('groups', () => {
     expect(comparison.groups(new Set()).map(({ to }) => to.rule)).toEqual(['b', 'a'])
   })
 
-  test('verdicts that are not there count as the same', () => {
+  test('unknown verdicts count as the same', () => {
     expect(changeOf('ALLOW', 'ALLOW')).toBe('same verdict')
     expect(changeOf('DENY', 'ALLOW')).toBe('DENY→ALLOW')
   })
 })
 
-describe('what has to be accepted', () => {
-  test('a rule that now allows needs its own name', () => {
+describe('the names to accept', () => {
+  test('a rule that now allows needs its name', () => {
     const groups = compared(pair(NONE, allowed('b')), pair(asked('a'), allowed('c'))).groups(
       new Set(['b', 'x']),
     )
@@ -122,12 +122,12 @@ describe('what has to be accepted', () => {
     expect(staleIn(groups, new Set(['b', 'x']))).toEqual(['x'])
   })
 
-  test('a rung that no longer objects needs its name, and not that of the rule', () => {
+  test('a step that no longer objects needs its name, not that of the rule', () => {
     const [group] = compared(pair(EGRESS, allowed('b'))).groups(new Set(['b']))
     expect(group).toMatchObject({ needs: ['rung:egress'], accepted: false })
   })
 
-  test('where several objected, all of them have to be accepted', () => {
+  test('if several objected, all must be accepted', () => {
     const both = pair(EGRESS, allowed('b'), {
       objectors: () => [{ rung: 'egress' }, { rung: 'taint' }, { rung: 'policy', rule: 'old' }],
     })
@@ -135,13 +135,13 @@ describe('what has to be accepted', () => {
     expect(group).toMatchObject({ needs: ['b', 'gone:old', 'rung:egress', 'rung:taint'], accepted: false })
   })
 
-  test('what becomes stricter, or asks a person, needs nothing', () => {
+  test('stricter changes and escalations need nothing', () => {
     const groups = compared(pair(allowed('a'), NONE), pair(NONE, asked('a'))).groups(new Set())
     expect(groups.every(({ needs, accepted }) => needs.length === 0 && accepted)).toBe(true)
     expect(missingIn(groups, new Set())).toEqual([])
   })
 
-  test('an open host does not hide an open rule', () => {
+  test('an allowed hostname does not hide a loosened rule', () => {
     const tools = 'tools: { mail/send: { effect: send, destinations: [to] } }\n'
     const a = policy(`${tools}rules: [{ id: a, allow: mail/send, when: 'args.ok == true' }]`)
     const b = policy(`${tools}rules: [{ id: a, allow: mail/send }]\ngates: { egress: { allow: [x.test] } }`)
@@ -156,7 +156,7 @@ describe('what has to be accepted', () => {
   })
 })
 
-/** What became of some calls, as the ledger has it; of the last one the call was not kept. */
+/** The recorded calls as in the ledger. The last call was not kept. */
 async function history(): Promise<{
   readonly entries: readonly TraceEntry[]
   readonly texts: ReadonlyMap<string, string>
@@ -192,14 +192,14 @@ describe('recorded calls', () => {
     return { recorded, groups: findings.comparison.groups(new Set()) }
   }
 
-  test('under the same policy nothing differs, and what was not kept is counted', async () => {
-    const { recorded, groups } = await compare(OLD, `# written anew\n${OLD}`)
+  test('under the same policy nothing differs, and calls that were not kept are counted', async () => {
+    const { recorded, groups } = await compare(OLD, `# rewritten\n${OLD}`)
     expect(recorded.calls).toBe(3)
     expect([...recorded.skipped.values()]).toEqual([1])
     expect(groups).toEqual([])
   })
 
-  test('what passes now is told by receipt and by names of arguments, not by their values', async () => {
+  test('newly allowed calls are shown with receipt and argument names, without values', async () => {
     const { groups } = await compare(OLD, OLD.replace('/work/', '/'))
     expect(groups).toHaveLength(1)
     expect(groups[0]).toMatchObject({ change: 'DENY→ALLOW', needs: ['work'], recorded: 1, generated: 0 })
@@ -213,7 +213,7 @@ describe('recorded calls', () => {
     expect(JSON.stringify(shown.groups)).toContain('/home/c')
   })
 
-  test('what a session remembers counts: the second call is one too many', async () => {
+  test('session state counts: the second call exceeds the limit', async () => {
     const limited = `${OLD}gates: { temporal: { rate: { '*': 1/h } } }\n`
     const stricter = await compare(OLD, limited)
     expect(stricter.groups.map(({ change, recorded }) => [change, recorded])).toEqual([['ALLOW→DENY', 1]])
@@ -224,11 +224,11 @@ describe('recorded calls', () => {
   })
 })
 
-describe('what no single call shows', () => {
+describe('differences that no single call shows', () => {
   const RULES =
     'tools: { t: { effect: read }, u: { effect: write } }\nrules: [{ id: a, require: t, approvers: [ops] }]\n'
 
-  test('rungs that stand differently, sections that differ, and who is asked', () => {
+  test('the status of steps, sections and approvers', () => {
     const a = policy(RULES)
     const b = policy(
       `${RULES.replace('ops', 'finance')}gates: { temporal: { rate: { '*': 5/h } }, session-risk: { threshold: 0.5 } }`,
@@ -239,7 +239,7 @@ describe('what no single call shows', () => {
     expect(askingThatDiffers(a, a)).toEqual([])
   })
 
-  test('the order of what has none does not differ; that of patterns and rules does', () => {
+  test('only the order of patterns and rules is significant', () => {
     const order = (tools: string): Policy => policy(`tools: { ${tools} }\nrules: []`)
     const [x, y, p, q] = [
       'x: { effect: read }',
@@ -255,7 +255,7 @@ describe('what no single call shows', () => {
   })
 })
 
-test('outcomes are said in words', () => {
+test('outcomes as text', () => {
   expect([NONE, EGRESS, allowed('a'), asked('b')].map(outcomeText)).toEqual([
     'DENY, no rule matched',
     'DENY at step egress (DATA_EGRESS_BLOCKED)',
@@ -266,7 +266,7 @@ test('outcomes are said in words', () => {
   expect(outcomeText(failed)).toBe('DENY, the condition of rule a failed')
 })
 
-/** What is left to accept by those who accept nothing: names that calls need, and names of what no call shows. */
+/** The names that remain if nothing is accepted: those that calls need, and those that no call shows. */
 function names(a: Policy, b: Policy, most = 400): readonly string[] {
   const { comparison, witness } = createFindings(a, b)
   let tried = 0
@@ -275,21 +275,21 @@ function names(a: Policy, b: Policy, most = 400): readonly string[] {
   return [...missingIn(comparison.groups(new Set()), new Set()), ...witness.untried().map(({ name }) => name)]
 }
 
-/** What nobody has tried a call for. */
+/** The differences without a tried call. */
 function untried(a: Policy, b: Policy): readonly string[] {
   return createFindings(a, b)
     .witness.untried()
     .map(({ name }) => name)
 }
 
-describe('what no tried call shows', () => {
+describe('differences that no tried call shows', () => {
   const T = 'tools: { fs/read: { effect: read }, fs/del: { effect: delete }, db/q: { effect: read } }\n'
   const rules = (...list: readonly string[]): Policy => policy(`${T}rules: [${list.join(', ')}]`)
   const secrets = '{ id: secrets, deny: "fs/*", when: "args.path.contains(\\".env\\")" }'
   const files = '{ id: files, allow: "fs/*", when: "has(args.path)" }'
   const all = '{ id: all, allow: "fs/*" }'
 
-  test('rules that are new, gone, changed or moved up are named, unless they can only let less pass', () => {
+  test('new, removed, changed or moved rules are listed, unless they only restrict', () => {
     expect(untried(rules(secrets), rules(secrets, files))).toEqual(['untried:files'])
     expect(untried(rules(secrets, files), rules(files))).toEqual(['untried:secrets'])
     expect(untried(rules(secrets, files), rules(files, secrets))).toEqual(['untried:files'])
@@ -303,13 +303,13 @@ describe('what no tried call shows', () => {
     expect(untried(rules(all.replace('fs/*', 'fs/read')), rules(all))).toEqual(['untried:all'])
     expect(untried(rules(all), rules(all.replace('allow', 'require')))).toEqual([])
     expect(untried(rules(all.replace('allow', 'require')), rules(all))).toEqual(['untried:all'])
-    // An allow whose condition fails denies: without it, the next one may allow.
+    // An allow rule whose condition fails denies. Without it, the next one may allow.
     expect(untried(rules(files, all), rules(all))).toEqual(['untried:files'])
-    // Nothing allows what this one denied.
+    // Nothing allows what this rule denied.
     expect(untried(rules(secrets, '{ id: q, allow: db/q }'), rules('{ id: q, allow: db/q }'))).toEqual([])
   })
 
-  test('how a condition is laid out, why it is there, and lists in another order mean nothing', () => {
+  test('the formatting of a condition, its reason and the order of lists are insignificant', () => {
     const a = rules('{ id: x, allow: [fs/read, db/q], when: "args.a == 1 && args.b == 2" }')
     const b = rules('{ id: x, because: y, allow: [db/q, fs/read], when: "(args.a==1)\\n  && args.b == 2" }')
     expect(untried(a, b)).toEqual([])
@@ -330,7 +330,7 @@ describe('what no tried call shows', () => {
     expect(witness.untried()).toEqual([])
   })
 
-  test('sections are named for what calls could show and for what only a history shows', () => {
+  test('sections are listed for what calls can show and for what only a history shows', () => {
     const gates = (text: string): Policy => policy(`${T}rules: [${all}]\ngates: { ${text} }`)
     const named = (before: string, after: string): readonly string[] => untried(gates(before), gates(after))
     expect(named('egress: { allow: [a.test] }', 'egress: { allow: [a.test, b.test] }')).toEqual(['untried:gates.egress'])
@@ -346,7 +346,7 @@ describe('what no tried call shows', () => {
     expect(named('threat: {}', 'threat: { results: { high: label } }')).toEqual(['settings:gates.threat'])
   }) // oxfmt-ignore
 
-  test('who is asked, and for how long', () => {
+  test('approvers and time limits', () => {
     const asks = (text: string): Policy => rules(`{ id: r, require: fs/read${text} }`)
     expect(untried(asks(', approvers: [ops]'), asks(', approvers: [ops, dev]'))).toEqual(['settings:r'])
     expect(untried(asks(', approvers: [ops]'), asks(''))).toEqual(['settings:r'])
@@ -355,7 +355,7 @@ describe('what no tried call shows', () => {
     expect(untried(asks(', expires: 1h'), asks(', expires: 15m'))).toEqual([])
   })
 
-  test('a schema counts as it is written, however deep, and the order of its lists where it means something', () => {
+  test('a schema is compared at every depth, and the order of its lists where it is significant', () => {
     const pay = (limit: string): Policy =>
       policy(
         `tools: { pay/x: { effect: write, destinations: none, schema: { type: object, required: [to, note], properties: { to: { enum: [alice, bob] }, note: { type: string }, opts: { type: object, properties: { limit: ${limit} } } } } } }\nrules: [{ id: pay, allow: pay/x, when: 'args.note.matches("^inv-[0-9]{4}$")' }]`,
@@ -374,14 +374,14 @@ describe('what no tried call shows', () => {
     ).toEqual(['tools'])
   })
 
-  test('a rule that denied has to be named besides the one that allows', () => {
+  test('a rule that denied must be listed in addition to the one that allows', () => {
     const before = rules('{ id: no-del, deny: fs/del }', secrets, '{ id: work, allow: "fs/*", when: "args.path.startsWith(\\"/work/src/\\")" }')
     const after = rules('{ id: work, allow: "fs/*", when: "args.path.startsWith(\\"/work/\\")" }')
     expect(names(before, after)).toEqual(['gone:no-del', 'gone:secrets', 'work'])
   }) // oxfmt-ignore
 })
 
-describe('the policies to begin with', () => {
+describe('the starter policies', () => {
   const text = (name: string): string =>
     readFileSync(new URL(`../../../../examples/policies/${name}`, import.meta.url), 'utf8')
   const example = (name: string, ...edits: readonly (readonly [from: string, to: string])[]): Policy =>
@@ -391,7 +391,7 @@ describe('the policies to begin with', () => {
     return whole.replace(from, () => to)
   }
 
-  test('a wider project and one secret less are found', () => {
+  test('a wider directory and one secret pattern less are found', () => {
     const before = example('coding-agent')
     const after = example(
       'coding-agent',
@@ -404,7 +404,7 @@ describe('the policies to begin with', () => {
     expect(names(before, before, 50)).toEqual([])
   })
 
-  test('words that write, credentials and hosts of an analyst are found', () => {
+  test('changes of write verbs, credentials and hostnames are found', () => {
     const before = example('database-analyst')
     const after = example(
       'database-analyst',
@@ -416,7 +416,7 @@ describe('the policies to begin with', () => {
     for (const name of ['no-writing', 'credentials', 'egress']) expect(found).toContain(name)
   })
 
-  test('every rule decides a call, of cases or made up; what needs a history does not', () => {
+  test('every rule decides a case or a generated call, except those that need a history', () => {
     for (const name of ['coding-agent', 'database-analyst', 'browser-agent', 'deployer']) {
       const read = readCaseFile(text(`${name}.test.yaml`))
       if (!read.ok) throw new Error(name)

@@ -1,4 +1,5 @@
-// `docs/policy.md` against the code: its policies and case files are read, its commands and options exist, its tables are whole.
+// Checks `docs/policy.md` against the code: its policies and case files parse, its commands and options exist, its tables are
+// complete.
 
 import { readFileSync } from 'node:fs'
 import { CONDITION_VARIABLES, parsePolicy, readYaml, REMARK_CODES } from '@tollgate/kernel/policy'
@@ -14,7 +15,7 @@ function blocks(language: string): readonly string[] {
   )
 }
 
-/** A fragment of a policy, made whole. */
+/** A fragment of a policy, completed. */
 function whole(block: string): string {
   if (/^tollgate:/m.test(block)) return block
   const rules = /^rules:/m.test(block) ? '' : 'rules: []\n'
@@ -47,7 +48,7 @@ describe('a block', () => {
     },
   )
 
-  it('of each kind is there', () => {
+  it('exists for each kind', () => {
     expect([POLICIES.length > 8, CASES.length > 0, CONFIGS.length > 0]).toEqual([true, true, true])
   })
 })
@@ -60,13 +61,13 @@ function named(name: string): typeof policy {
 }
 
 describe('the page', () => {
-  it('is about every command there is, and none that there is not', () => {
+  it('covers every existing command, and no other', () => {
     const mentioned = new Set([...PAGE.matchAll(/tollgate policy ([a-z]+)/g)].map(([, name]) => name ?? ''))
     const existing = policy?.commands.map((command) => command.name()) ?? []
     expect([...mentioned].sort()).toEqual([...existing].sort())
   })
 
-  it('names every option of every command, and each example has only such', () => {
+  it('lists every option of every command, and examples use only these', () => {
     for (const command of policy?.commands ?? []) {
       const missing = command.options.map(({ long }) => long ?? '').filter((long) => !PAGE.includes(long))
       expect(missing, command.name()).toEqual([])
@@ -84,7 +85,7 @@ describe('the page', () => {
     }
   })
 
-  it('has every variable of conditions, every code of a remark, and links that lead somewhere', () => {
+  it('has every variable of conditions, every code of a remark, and valid links', () => {
     expect(Object.keys(CONDITION_VARIABLES).filter((name) => !PAGE.includes(`\`${name}\``))).toEqual([])
     expect(REMARK_CODES.filter((code) => !PAGE.includes(`\`${code}\``))).toEqual([])
     const headings = [...PAGE.matchAll(/^#+ (.*)$/gm)].map(([, text = '']) =>

@@ -1,4 +1,4 @@
-// Every policy that we hand out comes with cases: all pass, and every rule decides in one of them.
+// Every published policy has cases: all pass, and every rule decides in one of them.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +18,7 @@ import type { Case } from '../../src/workbench/case.ts'
 const FOLDER = fileURLToPath(new URL('../../../../examples/policies/', import.meta.url))
 const POLICIES = readdirSync(FOLDER).filter((name) => name.endsWith('.yaml') && !name.endsWith('.test.yaml'))
 
-/** Those that are made to be copied. */
+/** The policies that are meant to be copied. */
 const STARTERS = ['browser-agent', 'coding-agent', 'database-analyst', 'deployer'].map((name) => ({
   name: `${name}.yaml`,
   text: readFileSync(`${FOLDER}${name}.yaml`, 'utf8'),
@@ -26,7 +26,7 @@ const STARTERS = ['browser-agent', 'coding-agent', 'database-analyst', 'deployer
 
 const SCHEMA = compileSchema(CASE_SCHEMA)
 
-/** What is wrong: cases that fail, and rules that no case reaches. */
+/** The problems: cases that fail, and rules that no case reaches. */
 async function problemsOf(policy: Policy, cases: readonly Case[]): Promise<readonly string[]> {
   const results = await runCases(policy, cases, () => 0)
   const failures = results.flatMap(({ name, failure }) =>
@@ -39,7 +39,7 @@ async function problemsOf(policy: Policy, cases: readonly Case[]): Promise<reado
   return [...failures, ...unreached(coverage).map(({ rule }) => `no case reaches ${rule}`)]
 }
 
-describe('policies that we hand out', () => {
+describe('published policies', () => {
   it('are these', () => {
     expect(POLICIES).toEqual([
       'browser-agent.yaml',
@@ -53,7 +53,7 @@ describe('policies that we hand out', () => {
   })
 
   for (const name of POLICIES) {
-    it(`${name} decides as its cases say, and every rule in one of them`, async () => {
+    it(`${name} decides as its cases expect, and every rule decides in one`, async () => {
       const file = `${FOLDER}${name.replace(/\.yaml$/, '.test.yaml')}`
       const loaded = loadCases(file)
       if (!loaded.ok) throw new Error(loaded.mistakes.join('\n'))
@@ -63,7 +63,7 @@ describe('policies that we hand out', () => {
     })
   }
 
-  it('and so does the one that `tollgate init` writes', async () => {
+  it('include the one that `tollgate init` writes', async () => {
     const policy = parsePolicy(STARTER_POLICY)
     const cases = readCaseFile(STARTER_CASES)
     if (!policy.ok || !cases.ok) throw new Error('the starter has mistakes')
@@ -73,13 +73,13 @@ describe('policies that we hand out', () => {
     expect(await problemsOf(policy.policy, cases.file.cases)).toEqual([])
   })
 
-  it('say which arguments a tool has, wherever a rule lets calls of it pass', () => {
+  it('declare the arguments of every tool that a rule allows', () => {
     const open = [...STARTERS, { name: 'init', text: STARTER_POLICY }].map(({ name, text }) => {
       const read = parsePolicy(text)
       if (!read.ok) throw new Error(`${name} has mistakes`)
       return [name, read.policy.tools.filter(({ schema }) => !schema).map(({ name: tool }) => tool.source)]
     })
-    // These two are denied whatever is in them.
+    // These two are always denied.
     expect(Object.fromEntries(open)).toEqual({
       'browser-agent.yaml': ['playwright/browser_evaluate'],
       'coding-agent.yaml': [],
@@ -89,7 +89,7 @@ describe('policies that we hand out', () => {
     })
   })
 
-  it('a policy whose deny rule is gone does not pass', async () => {
+  it('a policy without its deny rule fails its cases', async () => {
     const policy = parsePolicy(
       STARTER_POLICY.replace('deny: "demo/delete_note"', 'allow: "demo/delete_note"'),
     )

@@ -1,4 +1,4 @@
-// A decision explained from the call that was kept beside it: as it was, or not at all.
+// Explaining a decision from its kept call: either as it was decided, or not at all.
 
 import type { Decision } from '@tollgate/evidence'
 import { keptName, reportEffect } from '@tollgate/kernel'
@@ -21,11 +21,11 @@ gates: { egress: { allow: ["example.com"] }, taint: { deny: [secret] } }
 
 async function decisionOf({ view }: Gateway, id: string): Promise<KeptDecision> {
   const { index = 0, payload } = (await view.find(id)) ?? {}
-  // Sound: the id is that of a decision.
+  // Sound: the id belongs to a decision.
   return { index, id, receipt: JSON.parse(Buffer.from(payload ?? []).toString()) as Decision }
 }
 
-/** A session that has read a secret, and is then denied for it: the second call has no memory of its own beside it. */
+/** A session that reads a secret and is then denied for it. The second call has no state of its own next to it. */
 async function tainted(): Promise<{ gateway: Gateway; denied: KeptDecision }> {
   const gateway = await (await createSite({ keep: { calls: 3_600_000 } })).open()
   await activate(gateway, POLICY)
@@ -46,14 +46,14 @@ function verdictIn(explained: KeptExplanation): string {
   return 'unreadable' in explained ? explained.unreadable : `${explained.verdict} ${explained.reason_code}`
 }
 
-it('says what the receipt says, with all that the session had heard before', async () => {
+it('matches the receipt, with the earlier state of the session', async () => {
   const { gateway, denied } = await tainted()
   expect(denied.receipt.reason_code).toBe('TAINTED_DATA_EGRESS_DENY')
   expect(verdictIn(await explainKept(gateway.view, denied))).toBe('DENY TAINTED_DATA_EGRESS_DENY')
   await gateway.close()
 })
 
-it('is not given where the call is gone, or decided again says something else than the receipt', async () => {
+it('is refused if the call is gone or the replay differs from the receipt', async () => {
   const { gateway, denied } = await tainted()
   const { view } = gateway
   const name = keptName({ id: denied.id, clock: denied.receipt.lamport_clock })

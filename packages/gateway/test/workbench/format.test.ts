@@ -1,4 +1,4 @@
-// The one layout of policy files: it settles, keeps the meaning and every comment, and says what it looks like.
+// Formatting policy files: it converges, and keeps the meaning and every comment.
 
 import { parsePolicy } from '@tollgate/kernel/policy'
 import { describe, expect, it } from 'vitest'
@@ -8,14 +8,14 @@ import { randomCondition, randomPolicy } from '../../../kernel/test/workbench/re
 import { formatPolicy } from '../../src/workbench/format.ts'
 import { writtenPolicies } from './policies.ts'
 
-/** The layout of a text that is a policy. */
+/** The formatted text of a policy. */
 function laidOut(text: string): string {
   const formatted = formatPolicy(text)
   if (!formatted.ok) throw new Error(formatted.mistakes.map(({ message }) => message).join('\n'))
   return formatted.text
 }
 
-/** What a policy says to the kernel, apart from where. */
+/** The meaning of a policy without positions. */
 function meaning(text: string): unknown {
   const parsed = parsePolicy(text)
   if (!parsed.ok) throw new Error('not a policy')
@@ -38,15 +38,15 @@ function demandLaws(text: string, from: string): void {
   expect(meaning(once), from).toEqual(meaning(text))
 }
 
-describe('laying out', () => {
+describe('formatting', () => {
   it.each(writtenPolicies().map(({ from, text }) => [from, text]))(
-    '%s settles and means the same',
+    '%s converges and keeps the meaning',
     (from, text) => {
       demandLaws(text, from)
     },
   )
 
-  it('random policies in random handwriting settles, means the same and loses no comment', () => {
+  it('random policies in random style converges, keeps the meaning and loses no comment', () => {
     const large = writtenPolicies().filter(({ text }) => text.length > 800 && text.length < 3000)
     let scrawls = 0
     for (let seed = 1; seed <= 16; seed++) {
@@ -62,7 +62,7 @@ describe('laying out', () => {
     expect(scrawls).toBeGreaterThan(10)
   })
 
-  it('the same policy in other words gives the same text', () => {
+  it('the same policy in another style gives the same text', () => {
     const words = [
       'tollgate: 1\nname: x\nrules: [{ id: a, allow: fs/read, door: mcp }]\n',
       '"name": "x"\n"tollgate": 1\nrules: [{ door: "mcp", "allow": "fs/read", id: a }]\n',
@@ -73,13 +73,13 @@ describe('laying out', () => {
   })
 })
 
-/** A policy as somebody in a hurry writes it: keys anywhere, all kinds of quotes, comments and empty lines. */
+/** A policy in a careless style: keys in any order, all kinds of quotes, comments and empty lines. */
 function scrawled(text: string, random: Random): string {
   const document = parseDocument(text)
   let count = 0
   visit(document, {
     Map(_, node) {
-      // Names of tools and principals have an order that means something.
+      // The order of tools and principals is significant.
       const isFree = node.items.every(({ key }) => isScalar(key) && /^[a-z-]+$/.test(String(key.value)))
       if (isFree && random.chance(40)) node.items.reverse()
       if (random.chance(20)) node.flow = random.chance(50)
@@ -96,11 +96,11 @@ function scrawled(text: string, random: Random): string {
     },
   })
   const written = document.toString({ lineWidth: 0, singleQuote: random.chance(50) })
-  // What cannot be read in the first place says nothing about the layout.
+  // Texts that do not parse are skipped.
   return parsePolicy(written).ok ? written : text
 }
 
-describe('the layout', () => {
+describe('the format', () => {
   it('has keys in the order of the documentation, and keeps the order of rules, tools and principals', () => {
     const text = `gates: { compliance: { rules: [] }, egress: { deny: [b.com], allow: [a.com] } }
 rules:
@@ -124,7 +124,7 @@ gates: { egress: { allow: [a.com], deny: [b.com] }, compliance: { rules: [] } }
 `)
   })
 
-  it('writes what is wider than 110 columns line by line, from the outside in', () => {
+  it('splits collections that are wider than 110 columns, outermost first', () => {
     const list = Array.from({ length: 12 }, (_, i) => `server/tool_${i}`).join(', ')
     const text = `tollgate: 1\nname: x\nrules: [{ id: a, allow: [${list}], door: [mcp, llm] }]\n`
     const lines = laidOut(text).split('\n')
@@ -194,7 +194,7 @@ rules:
     expect(laidOut(text)).toBe(text)
   })
 
-  it('keeps comments above what they are about where something else ends with a comment', () => {
+  it('keeps comments above their key if the preceding block ends with a comment', () => {
     const text = `tollgate: 1
 gates:
   egress:
@@ -249,7 +249,7 @@ gates:
 `)
   })
 
-  it('takes nothing for a comment that is a text', () => {
+  it('does not treat texts as comments', () => {
     const text = `tollgate: 1
 name: n
 tools:
@@ -275,7 +275,7 @@ rules: []
     expect(laidOut(text).endsWith('rules: []\n\n# last words\n')).toBe(true)
   })
 
-  it('keeps numbers as they are written', () => {
+  it('keeps numbers as written', () => {
     const text = `tollgate: 1
 name: x
 tools:
@@ -289,7 +289,7 @@ gates:
     expect(laidOut(text)).toBe(text)
   })
 
-  it('is refused for what is no policy, with its mistakes', () => {
+  it('is refused for an invalid policy, with its mistakes', () => {
     expect(formatPolicy('tollgate: 1\nname: x\nrules: [{ id: a, permit: b }]\n')).toMatchObject({
       ok: false,
       mistakes: [{ line: 3 }, { line: 3 }],

@@ -1,4 +1,4 @@
-// The same as in `workbench-generate.test.ts`, over far more policies and changes.
+// The same as in `generate.test.ts`, over far more policies and changes.
 
 import { expect, test } from 'vitest'
 import { knownPolicies, measure, randomPolicy } from './mutants.ts'

@@ -1,4 +1,4 @@
-// The calls that `policy diff` makes up: bounded, always the same, and good at finding what a change of a policy does.
+// The generated calls of `policy diff`: bounded, deterministic, and good at finding the effects of a policy change.
 
 import { scanText } from '@tollgate/kernel/detection'
 import type { Policy } from '@tollgate/kernel/policy'
@@ -19,7 +19,7 @@ function policy(text: string): Policy {
   return found
 }
 
-/** The changes that the made-up calls show. */
+/** The changes that the generated calls show. */
 function changes(a: Policy, b: Policy, most = 600): readonly string[] {
   const findings = createFindings(a, b)
   let tried = 0
@@ -28,8 +28,8 @@ function changes(a: Policy, b: Policy, most = 600): readonly string[] {
   return [...new Set(findings.comparison.groups(new Set()).map(({ change }) => change))]
 }
 
-describe('what is always so', () => {
-  test('the same policies give the same calls, each once, and no more than wanted', () => {
+describe('general properties', () => {
+  test('the same policies give the same calls, each once, up to the limit', () => {
     const [a, b] = [made(randomPolicy(3)), made(randomPolicy(4))]
     if (!a || !b) throw new Error('no policy')
     const texts = [...generateCalls(a, b, 900)].map((draft) => JSON.stringify(draft))
@@ -39,7 +39,7 @@ describe('what is always so', () => {
     expect([...generateCalls(a, b, 0)]).toEqual([])
   })
 
-  test('a policy does not differ from itself, nor from itself written anew', () => {
+  test('a policy does not differ from itself, nor from a rewritten copy', () => {
     const some = [...knownPolicies().filter((_, i) => i % 30 === 0), ...[1, 2, 3].map(randomPolicy)]
     expect(some.length).toBeGreaterThan(8)
     for (const data of some) {
@@ -53,7 +53,7 @@ describe('what is always so', () => {
   })
 })
 
-/** The same policy: members in another order, where that means nothing. */
+/** The same policy with members in another order, where order is insignificant. */
 function rewritten(data: Draftable): Draftable {
   const turned = Object.fromEntries(Object.entries(data).toReversed())
   const gates = (data.gates ?? {}) as Record<string, unknown>
@@ -62,7 +62,7 @@ function rewritten(data: Draftable): Draftable {
   )
   return {
     ...turned,
-    name: 'written anew',
+    name: 'rewritten',
     rules,
     ...(data.gates !== undefined && { gates: Object.fromEntries(Object.entries(gates).toReversed()) }),
   }
@@ -80,7 +80,7 @@ const PAGE = 'tools: { t: { effect: write, browser: true } }\nrules: [{ id: a, a
 const TIERS =
   'tools: { t: { effect: write, destinations: none } }\nrules: [{ id: a, allow: t }]\ngates: { privilege: {} }\n'
 
-/** Changes by which a call passes that was denied. */
+/** Changes that allow a call that was denied before. */
 const LOOSER: readonly (readonly [what: string, before: string, after: string])[] = [
   ['a shorter prefix', when('args.path.startsWith("/work/")'), when('args.path.startsWith("/work")')],
   ['another suffix', when('args.path.endsWith(".md")'), when('args.path.endsWith("md")')],
@@ -100,7 +100,7 @@ const LOOSER: readonly (readonly [what: string, before: string, after: string])[
   ['one more prefix', when('["/a"].exists(p, args.p.startsWith(p))'), when('["/a", "/b"].exists(p, args.p.startsWith(p))')],
   ['an hour', when('time.getHours() < 17'), when('time.getHours() < 18')],
   ['a tier in a condition', `principals: { 'agent:*': { tier: standard } }\n${when('tier == "admin"')}`, `principals: { 'agent:*': { tier: standard } }\n${when('tier != "observer"')}`],
-  ['a deny gone', `${FILES}rules: [{ id: d, deny: fs/read, when: 'args.p == "x"' }, { id: a, allow: 'fs/*', when: 'has(args.p)' }]`, `${FILES}rules: [{ id: a, allow: 'fs/*', when: 'has(args.p)' }]`],
+  ['a removed deny', `${FILES}rules: [{ id: d, deny: fs/read, when: 'args.p == "x"' }, { id: a, allow: 'fs/*', when: 'has(args.p)' }]`, `${FILES}rules: [{ id: a, allow: 'fs/*', when: 'has(args.p)' }]`],
   ['rules in another order', `${FILES}rules: [{ id: d, deny: 'fs/*', when: 'args.p.startsWith("/s")' }, { id: a, allow: fs/read, when: 'args.p.endsWith(".md")' }]`, `${FILES}rules: [{ id: a, allow: fs/read, when: 'args.p.endsWith(".md")' }, { id: d, deny: 'fs/*', when: 'args.p.startsWith("/s")' }]`],
   ['more tools', rule(''), `${FILES}rules: [{ id: a, allow: 'fs/*' }]`],
   ['more principals', rule(", principal: 'agent:a'"), rule(", principal: 'agent:a*'")],
@@ -110,10 +110,10 @@ const LOOSER: readonly (readonly [what: string, before: string, after: string])[
   ['another workspace', `context: { workspaces: [w1] }\n${rule('')}`, rule('')],
   ['a host', `${MAIL}gates: { egress: { allow: [a.test] } }`, `${MAIL}gates: { egress: { allow: [a.test, b.test] } }`],
   ['hosts below', `${MAIL}gates: { egress: { allow: [a.test] } }`, `${MAIL}gates: { egress: { allow: [a.test, '*.a.test'] } }`],
-  ['a denied host gone', `${MAIL}gates: { egress: { allow: ['*'], deny: [b.test] } }`, `${MAIL}gates: { egress: { allow: ['*'] } }`],
+  ['a removed denied hostname', `${MAIL}gates: { egress: { allow: ['*'], deny: [b.test] } }`, `${MAIL}gates: { egress: { allow: ['*'] } }`],
   ['a network', `${MAIL}gates: { egress: { allow: [10.0.0.0/16] } }`, `${MAIL}gates: { egress: { allow: [10.0.0.0/15] } }`],
   ['a host in a condition', when('args.x == 1 && destinations.all(d, d.host == "a.test")'), when('args.x == 1 && destinations.all(d, d.host in ["a.test"]) || args.x == 2')],
-  ['what a tool sends', `${MAIL}gates: { egress: { allow: [a.test] } }`, `${MAIL.replace('[to]', 'none')}gates: { egress: { allow: [a.test] } }`],
+  ['the destinations of a tool', `${MAIL}gates: { egress: { allow: [a.test] } }`, `${MAIL.replace('[to]', 'none')}gates: { egress: { allow: [a.test] } }`],
   ['a bound of a schema', schema('{ type: number, maximum: 10 }'), schema('{ type: number, maximum: 11 }')],
   ['a word of a schema', schema('{ enum: [a, b] }'), schema('{ enum: [a, b, c] }')],
   ['a length of a schema', schema('{ type: string, maxLength: 5 }'), schema('{ type: string, maxLength: 6 }')],
@@ -121,8 +121,8 @@ const LOOSER: readonly (readonly [what: string, before: string, after: string])[
   ['opening hours', `${rule('')}\ngates: { temporal: { hours: { '*': 'mon-fri 08:00-18:00' } } }`, `${rule('')}\ngates: { temporal: { hours: { '*': 'mon-sat 08:00-18:00' } } }`],
   ['a cost', "tools: { t: { effect: read, cost: amount } }\nrules: [{ id: a, allow: t }]\ngates: { temporal: { budget: { cost: 100/day } } }", "tools: { t: { effect: read, cost: amount } }\nrules: [{ id: a, allow: t }]\ngates: { temporal: { budget: { cost: 101/day } } }"],
   ['a label that may leave', `${MAIL}gates: { egress: { allow: ['*'] }, taint: { deny: [secret, card] } }`, `${MAIL}gates: { egress: { allow: ['*'] }, taint: { deny: [secret] } }`],
-  ['a place inside', `${MAIL}gates: { egress: { allow: ['*'] }, taint: { deny: [card] } }`, `${MAIL}gates: { egress: { allow: ['*'] }, taint: { deny: [card], internal: [a.test] } }`],
-  ['values of strangers', `${MAIL}gates: { egress: { allow: ['*'] }, taint: { provenance: { untrusted: deny } } }`, `${MAIL}gates: { egress: { allow: ['*'] }, taint: {} }`],
+  ['an internal destination', `${MAIL}gates: { egress: { allow: ['*'] }, taint: { deny: [card] } }`, `${MAIL}gates: { egress: { allow: ['*'] }, taint: { deny: [card], internal: [a.test] } }`],
+  ['untrusted values', `${MAIL}gates: { egress: { allow: ['*'] }, taint: { provenance: { untrusted: deny } } }`, `${MAIL}gates: { egress: { allow: ['*'] }, taint: {} }`],
   ['a threat', `${rule('')}\ngates: { threat: {} }`, `${rule('')}\ngates: { threat: { arguments: { high: label } } }`],
   ['compliance', `${MAIL}gates: { egress: { allow: ['*'] }, compliance: { jurisdictions: { eu: [a.test] }, rules: [{ id: c, labels: [personal], outside: [eu], then: deny }] } }`, `${MAIL}gates: { egress: { allow: ['*'] } }`],
   ['a tier', `principals: { p: { tier: observer } }\n${TIERS}`, `principals: { p: { tier: standard } }\n${TIERS}`],
@@ -132,18 +132,18 @@ const LOOSER: readonly (readonly [what: string, before: string, after: string])[
   ['risk of a page', `${PAGE}gates: { egress: { allow: ['*'] }, browser: { domains: [a.test], max-sentinel-risk: 50 } }`, `${PAGE}gates: { egress: { allow: ['*'] }, browser: { domains: [a.test], max-sentinel-risk: 60 } }`],
 ] // oxfmt-ignore
 
-describe('what a call passes by now is found', () => {
+describe('a newly allowed call is found', () => {
   for (const [what, before, after] of LOOSER) {
     test(what, () => {
       const found = changes(policy(before), policy(after))
       expect(found).toContain('DENY→ALLOW')
-      // And the other way round it is what becomes stricter.
+      // In the other direction it becomes stricter.
       expect(changes(policy(after), policy(before))).toContain('ALLOW→DENY')
     })
   }
 })
 
-test('changes of known policies at random are found', () => {
+test('random changes of known policies are found', () => {
   const { rate, found, missed } = measure(knownPolicies(), 24, 120)
   console.info(
     `found ${found} of ${found + missed.length} changes that matter (${(rate * 100).toFixed(1)} %)`,
@@ -152,8 +152,8 @@ test('changes of known policies at random are found', () => {
   expect(rate).toBeGreaterThanOrEqual(0.95)
 })
 
-describe('what calls are made of', () => {
-  test('the samples are what gates look for', () => {
+describe('the parts of generated calls', () => {
+  test('the samples are detected by gates', () => {
     const gates = 'gates: { taint: {}, threat: {} }'
     const labels = policy(`tools: { t: { effect: read } }\nrules: [{ id: a, allow: t }]\n${gates}`)
     for (const { label, text } of LABELLED) {
@@ -172,7 +172,7 @@ describe('what calls are made of', () => {
       expect(scanText(text).filter(({ class: kind }) => kind !== 'secret')).not.toEqual([])
   })
 
-  test('texts fit the patterns they are made from', () => {
+  test('texts match the patterns they come from', () => {
     const patterns = [
       '^/work/[a-z0-9_-]+\\.(md|txt)$',
       '(^|/)\\.env',
@@ -190,7 +190,7 @@ describe('what calls are made of', () => {
     }
   })
 
-  test('a pattern that is no pattern, or a huge one, gives few short texts or none', () => {
+  test('an invalid or huge pattern gives few short texts or none', () => {
     const hostile = [
       '(',
       '[',
@@ -212,7 +212,7 @@ describe('what calls are made of', () => {
     }
   })
 
-  test('a schema that refers to itself, or is nonsense, comes to an end', () => {
+  test('a recursive or invalid schema terminates', () => {
     const circle = { type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] } as const
     expect(examplesOf(circle)).toHaveLength(2)
     expect(boundsOf(circle).map(([path]) => path)).toEqual([['a']])
@@ -263,7 +263,7 @@ describe('hostile policies', () => {
     const [a, b] = [policy(write(0)), policy(write(1))]
     const began = performance.now()
     expect(changes(a, b, 400).includes('DENY→ALLOW')).toBe(isFound)
-    // Far more than it takes, on a machine that does other things as well.
+    // Generous, for a busy machine.
     expect(performance.now() - began).toBeLessThan(50_000)
   })
 
@@ -274,7 +274,7 @@ describe('hostile policies', () => {
   })
 })
 
-describe('made-up calls for `within`', () => {
+describe('generated calls for `within`', () => {
   const rule = (condition: string): Policy =>
     policy(
       `tools: { fs/read: { effect: read } }\nprincipals: { 'agent:*': { tier: admin } }\nrules: [{ id: a, allow: fs/read, when: ${JSON.stringify(condition)} }]\ngates: { egress: { allow: ['*'] } }\n`,

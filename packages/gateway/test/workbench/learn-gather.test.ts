@@ -1,4 +1,4 @@
-// Which calls of a ledger are observed, and which sessions are not to be learned from.
+// Which calls of a ledger are observed, and which sessions are excluded from learning.
 
 import {
   canonicalize,
@@ -101,7 +101,7 @@ const NO_RULE = {
   rule: undefined,
 } as unknown as Partial<Decision>
 
-test('a call is made of its receipt and of what was kept', () => {
+test('a call consists of its receipt and the kept call', () => {
   expect(readKeptCall(decision({}).kept)).toBeDefined()
   const { calls } = gather([decision({ url: 'https://example.com/a' })])
   expect(calls).toMatchObject([
@@ -118,7 +118,7 @@ test('a call is made of its receipt and of what was kept', () => {
   ])
 })
 
-test('only what observe mode let pass counts, and what no rule matched if that is asked for', () => {
+test('only calls allowed by observe mode count, and on request those that no rule matched', () => {
   const entries = [
     decision({ n: 1 }),
     decision({ n: 2 }, NO_RULE),
@@ -146,7 +146,7 @@ test.each<[CallFilter, number]>([
   expect(gather([decision({}), decision({}, other)], wanted).calls).toHaveLength(many)
 })
 
-describe('what was not kept as it was decided is not learned from', () => {
+describe('calls that do not match their receipt are not used', () => {
   const good = decision({ n: 1 })
   test.each<[string, TraceEntry]>([
     ['nothing was kept', { ...good, kept: undefined }],
@@ -213,7 +213,7 @@ describe('a session is left out as a whole', () => {
     const stranger = decision({ n: 3 }, { principal: 'agent:two', session: { id: 'two', seq: 0 } })
     const { calls } = gather([first, freeze(true), freeze(false), other, stranger])
     expect(calls.map((call) => call.why)).toEqual([why, others, undefined])
-    // Somebody else's word, and one that only lifts, are about nobody here.
+    // A freeze of another tenant and a lifted freeze do not apply here.
     const elsewhere = entry({
       ...COMMON,
       tenant: 'another',
@@ -226,7 +226,7 @@ describe('a session is left out as a whole', () => {
     expect(gather([first, freeze(false), elsewhere]).calls[0]?.clean).toBe(true)
   })
 
-  test('also for what came before the calls that are wanted, and from another tool', () => {
+  test('also for events before the selected calls, and of other tools', () => {
     const bad = decision({}, { tool: 'x', findings: ['ROLE_TAG'], time: '2026-01-01T00:00:00.000Z' })
     const { calls } = gather([bad, decision({})], {
       tool: 'fs/read',
@@ -235,13 +235,13 @@ describe('a session is left out as a whole', () => {
     expect(calls.map(({ clean }) => clean)).toEqual([false])
   })
 
-  test('but not for harmless labels, or for what no rule matched', () => {
+  test('but not for harmless labels or calls that no rule matched', () => {
     const { calls } = gather([decision({}, { labels: ['page'] }), decision({ n: 1 }, NO_RULE)])
     expect(calls.map(({ clean }) => clean)).toEqual([true])
   })
 })
 
-test('what a draft shows of calls has no secrets in it, however deep they lie', () => {
+test('a draft shows no secrets of calls, at any depth', () => {
   const tools = createSeenTools()
   tools.take(
     decision({
@@ -260,7 +260,7 @@ test('what a draft shows of calls has no secrets in it, however deep they lie', 
   ])
 })
 
-test('the policy that was activated last is known', () => {
+test('the newest activated policy is known', () => {
   const gatherer = createGatherer()
   expect(gatherer.policyHash()).toBeUndefined()
   for (const letter of ['a', 'b']) {

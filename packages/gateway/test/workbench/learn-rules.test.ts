@@ -1,4 +1,4 @@
-// What is proposed for particular calls: how each kind of value is generalised, what is left out, and hostile names.
+// The proposed rules for particular calls: how values are generalised, what is left out, and hostile names.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { parsePolicy, type Policy } from '@tollgate/kernel/policy'
@@ -42,7 +42,7 @@ function says({ text }: Learned, asked: ObservedCall): string {
   return askRules(policyOfRules(text), asked)?.action ?? 'none'
 }
 
-/** What the rules say to calls with these values of one argument. */
+/** The answers of the rules to calls with these values of one argument. */
 function saysTo(rules: Learned, name: string, values: readonly Json[]): readonly string[] {
   return values.map((value) => says(rules, call({ [name]: value })))
 }
@@ -54,7 +54,7 @@ function policyOf(rules: string): Policy {
 }
 
 describe('a path', () => {
-  test('of three in a directory allows the directory, and nothing that climbs out of it', () => {
+  test('of three in a directory allows the directory, and nothing outside of it', () => {
     const rules = learned(['src/a.ts', 'src/b.ts', 'src/c/d.ts'].map((path) => ({ path })))
     expect(rules.text).toContain('all below `src/`')
     expect(saysTo(rules, 'path', ['src/new.ts', 'src/x/y/z.ts'])).toEqual(['allow', 'allow'])
@@ -93,9 +93,9 @@ describe('a path', () => {
   test.each([
     ['the root', ['/a', '/b', '/c']],
     ['a directory at the root', ['/etc/a', '/etc/b', '/etc/c']],
-    ['somebody’s home', ['/home/me/a', '/home/me/b', '/home/me/c']],
+    ['a home directory', ['/home/me/a', '/home/me/b', '/home/me/c']],
     ['all homes', ['/Users/a/x', '/Users/b/x', '/Users/c/x']],
-    ['the home sign', ['~/a', '~/b', '~/c']],
+    ['the home shortcut', ['~/a', '~/b', '~/c']],
     ['a home on another disk', ['/mnt/c/Users/dev/a', '/mnt/c/Users/dev/b', '/mnt/c/Users/dev/c']],
     ['another disk', ['/mnt/c/a', '/mnt/c/b', '/mnt/c/c']],
     ['homes elsewhere', ['/var/home/a/x', '/var/home/b/x', '/var/home/c/x']],
@@ -131,7 +131,7 @@ describe('a path', () => {
     ])
   })
 
-  test('keeps to the directories it was seen in, and to single files beside them', () => {
+  test('allows only the observed directories and single files', () => {
     const paths = ['src/a', 'src/b', 'src/c', 'test/a', 'test/b', 'test/c', 'README.md', 'docs/a']
     const rules = learned(paths.map((path) => ({ path })))
     expect(saysTo(rules, 'path', ['src/x', 'test/x', 'README.md', 'docs/a', 'docs/b', 'LICENSE'])).toEqual([
@@ -144,7 +144,7 @@ describe('a path', () => {
     ])
   })
 
-  test('is never free text: of many that share no directory, a person is asked about others', () => {
+  test('is never free text: without a common directory, other paths need approval', () => {
     const rules = learned(Array.from({ length: 12 }, (_, i) => ({ where_to: `/home/me/file${i}` })))
     expect([rules.allowed, rules.asked]).toEqual([12, 0])
     expect(saysTo(rules, 'where_to', ['/home/me/file3', '/home/me/other', '/etc/passwd'])).not.toContain(
@@ -155,7 +155,7 @@ describe('a path', () => {
     expect(saysTo(named, 'path', ['folder3/x', 'folder3/y'])).toEqual(['allow', 'require'])
   })
 
-  test('is none where values only have a slash', () => {
+  test('is not assumed for values that only contain a slash', () => {
     const rules = learned(['text/html', 'text/css', 'text/plain'].map((type) => ({ type })))
     expect(rules.text).not.toContain('WIDER')
   })
@@ -164,7 +164,7 @@ describe('a path', () => {
 describe('a URL', () => {
   const urls = ['a', 'b', 'c'].map((name) => ({ url: `https://example.com/docs/${name}` }))
 
-  test('keeps scheme, host, port and directory', () => {
+  test('is limited to scheme, host, port and directory', () => {
     const rules = learned(urls)
     expect(saysTo(rules, 'url', ['https://example.com/docs/x'])).toEqual(['allow'])
     const others = [
@@ -184,7 +184,7 @@ describe('a URL', () => {
       expect([url, ...saysTo(rules, 'url', [url])]).toEqual([url, 'none'])
   })
 
-  test('takes a query only where one was seen', () => {
+  test('may have a query only if one was observed', () => {
     const rules = learned([...urls, { url: 'https://example.com/docs/d?page=2' }])
     expect(
       saysTo(rules, 'url', [
@@ -195,8 +195,8 @@ describe('a URL', () => {
   })
 })
 
-describe('numbers, texts and what they lie in', () => {
-  test('up to eight numbers are written out, more are a range of whole ones', () => {
+describe('numbers, texts, lists and objects', () => {
+  test('up to eight numbers are listed, more become a range of integers', () => {
     const few = learned([1, 2, 9].map((n) => ({ n })))
     expect(saysTo(few, 'n', [2, 3])).toEqual(['allow', 'none'])
     const many = learned(Array.from({ length: 9 }, (_, i) => ({ n: 10 * i })))
@@ -217,7 +217,7 @@ describe('numbers, texts and what they lie in', () => {
 
   const texts = Array.from({ length: 12 }, (_, i) => ({ q: `what is number ${i}?` }))
 
-  test('many texts are bounded where the tool only reads', () => {
+  test('many texts are limited in length if the tool only reads', () => {
     const rules = learned(texts)
     expect(rules.text).toContain('up to 20 characters')
     expect(saysTo(rules, 'q', ['another one', 'x'.repeat(21), 'a\nb', '', 'über'])).toEqual([
@@ -229,7 +229,7 @@ describe('numbers, texts and what they lie in', () => {
     ])
   })
 
-  test('many texts are allowed by their letters and length where they are only written or sent', () => {
+  test('many texts are allowed by characters and length if they are only written or sent', () => {
     for (const effect of ['write', 'send'] as const) {
       const rules = learned(texts, { effect })
       expect(rules.rules.map(({ action }) => action)).toEqual(['allow'])
@@ -238,7 +238,7 @@ describe('numbers, texts and what they lie in', () => {
     }
   })
 
-  test('many texts that something runs pass as they were, and a person is asked about others', () => {
+  test('many executed texts are allowed exactly, and others need approval', () => {
     const running = learned(texts.map(({ q }) => ({ sql: q })))
     expect(running.rules.map(({ action }) => action)).toEqual(['allow', 'require'])
     expect([running.allowed, running.asked]).toEqual([12, 0])
@@ -270,7 +270,7 @@ describe('numbers, texts and what they lie in', () => {
     ['expr', (text) => ({ expr: text })],
     ['rawquery', (text) => ({ rawquery: text })],
     ['SQLText', (text) => ({ SQLText: text })],
-  ])('%s is run, whatever the class of the tool', (path, of) => {
+  ])('%s is executed, for any effect class of the tool', (path, of) => {
     for (const effect of ['read', 'write', 'send'] as const) {
       const rules = learned(
         texts.map(({ q }) => of(q)),
@@ -282,7 +282,7 @@ describe('numbers, texts and what they lie in', () => {
     }
   })
 
-  test('a path that something runs is no directory of programs', () => {
+  test('an executed path does not allow its directory', () => {
     const few = learned(['a', 'b', 'c'].map((name) => ({ command: `/usr/bin/${name}` })))
     expect(few.text).not.toContain('WIDER')
     const many = learned(
@@ -293,7 +293,7 @@ describe('numbers, texts and what they lie in', () => {
     expect(saysTo(many, 'file', ['scripts/run3.sh', 'scripts/other.sh'])).toEqual(['allow', 'require'])
   })
 
-  test('one long list keeps its order, its repetitions and its length', () => {
+  test('a single long list keeps its order, repetitions and length', () => {
     const items = Array.from({ length: 8 }, (_, i) => `${'abcdefghij'.repeat(6)}-${i}`)
     for (const effect of ['read', 'execute'] as const) {
       const rules = learned([{ argv: items }], { effect })
@@ -305,7 +305,7 @@ describe('numbers, texts and what they lie in', () => {
     }
   })
 
-  test('a list whose order is not kept is called wider, and where it is run a person is asked', () => {
+  test('a list in any order is marked as wider, and needs approval if it is executed', () => {
     const lists = [{ argv: ['rm', 'a'] }, { argv: ['ls', '/'] }]
     const run = learned(lists, { effect: 'execute' })
     expect([run.allowed, run.asked]).toEqual([2, 0])
@@ -322,7 +322,7 @@ describe('numbers, texts and what they lie in', () => {
     expect(long.text).toContain('WIDER than seen: allows any 80 items of the values below, in any order')
   })
 
-  test('arguments of what is run are not combined anew', () => {
+  test('executed arguments are not recombined', () => {
     const rules = learned(
       [
         { program: 'rm', of: 'a' },
@@ -337,7 +337,7 @@ describe('numbers, texts and what they lie in', () => {
     ])
   })
 
-  test('lists keep their items and their length, objects their names', () => {
+  test('lists keep items and length, objects keep names', () => {
     const rules = learned([{ of: ['a', 'b'] }, { of: ['b'] }])
     expect(saysTo(rules, 'of', [['a'], ['b', 'a'], [], ['a', 'b', 'a'], ['c'], 'a', [['a']]])).toEqual([
       'allow',
@@ -358,7 +358,7 @@ describe('numbers, texts and what they lie in', () => {
     ])
   })
 
-  test('values of several types are each what they were', () => {
+  test('values of several types keep their types', () => {
     const rules = learned([{ v: null }, { v: 1 }, { v: 'a' }, { v: true }, { v: [] }])
     expect(saysTo(rules, 'v', [null, 1, 'a', true, [], 0, 'b', false, {}, ['a']])).toEqual([
       ...Array<string>(5).fill('allow'),
@@ -366,12 +366,12 @@ describe('numbers, texts and what they lie in', () => {
     ])
   })
 
-  test('arguments that are no object are taken as they are', () => {
+  test('arguments that are not an object are allowed exactly', () => {
     const rules = learned([[], 'text', 7, null])
     expect([rules.allowed, says(rules, call({})), says(rules, call('other'))]).toEqual([4, 'none', 'none'])
   })
 
-  test('what nests deeper than a condition should passes as it was, and a person is asked about the rest', () => {
+  test('deeply nested values are allowed exactly, and others need approval', () => {
     const deep = (i: number): JsonObject => ({ a: { b: { c: { d: { e: { f: i } } } } } })
     const rules = learned(Array.from({ length: 20 }, (_, i) => deep(i)))
     expect([rules.allowed, rules.asked, rules.uncovered]).toEqual([20, 0, []])
@@ -382,7 +382,7 @@ describe('numbers, texts and what they lie in', () => {
     ])
   })
 
-  /** Calls with many arguments, each of which has had `values` values. */
+  /** Calls with many arguments, each with `values` different values. */
   function wide(
     calls: number,
     names: number,
@@ -395,13 +395,13 @@ describe('numbers, texts and what they lie in', () => {
     )
   }
 
-  test('what has no room in one condition is written out, if it is little', () => {
+  test('calls that do not fit into one condition are listed, if they are few', () => {
     const rules = learned(wide(6, 40, 5, (i, n) => i + n))
     expect([rules.allowed, rules.uncovered]).toEqual([6, []])
     expect(rules.text).not.toContain('WIDER')
   })
 
-  test('what is too much to be written out is told roughly, to a person', () => {
+  test('too many calls become a rough rule that needs approval', () => {
     const calls = wide(400, 16, 40, (i, n) => Math.floor(i / 40 ** (n % 2)))
     const rules = learned(calls)
     expect([rules.allowed + rules.asked, rules.uncovered]).toEqual([400, []])
@@ -411,14 +411,14 @@ describe('numbers, texts and what they lie in', () => {
     expect(says(rules, call({ ...calls[0], argument_0: 7 }))).toBe('none')
   })
 
-  test('what is wider is named, however much else there is to tell', () => {
+  test('widened parts are always listed', () => {
     const fixed = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`a${i}`, i]))
     const rules = learned(Array.from({ length: 9 }, (_, i) => ({ ...fixed, zz: i })))
     expect(rules.text).toContain('WIDER than seen: allows every whole number from 0 to 8')
     expect(rules.text).toContain('more values, see the condition')
   })
 
-  test('what nobody could write down is still put to a person', () => {
+  test('calls that cannot be described still get a rule that needs approval', () => {
     const huge = (i: number): JsonObject =>
       Object.fromEntries(
         Array.from({ length: 63 }, (_, n) => [`${'\u{1f600}'.repeat(20)}${n}`, { [`x${i}`]: [i, n] }]),
@@ -429,7 +429,7 @@ describe('numbers, texts and what they lie in', () => {
     expect([says(rules, call([])), says(rules, call({}, { tool: 'fs/other' }))]).toEqual(['none', 'none'])
   })
 
-  test('more destinations than a condition has room for are put to a person', () => {
+  test('too many destinations need approval', () => {
     const urls = Array.from({ length: 200 }, (_, i) => `https://host-${i}.example.com/`)
     const rules = learned(urls.map((url) => ({ url })))
     expect([rules.allowed + rules.asked, rules.uncovered]).toEqual([200, []])
@@ -437,19 +437,19 @@ describe('numbers, texts and what they lie in', () => {
     expect(rules.text).toContain('WIDER than seen: allows every destination that `gates.egress` allows')
   })
 
-  test('long texts cost a condition less than it may', () => {
+  test('conditions for long texts stay within the cost limit', () => {
     const rules = learned(Array.from({ length: 10 }, (_, i) => ({ q: `${i} ${'ä'.repeat(100_000)}` })))
     expect([rules.allowed, rules.uncovered]).toEqual([10, []])
   })
 
-  test('what cannot be written down exactly is said to be missing, not generalised', () => {
+  test('calls that cannot be listed exactly are reported, not generalised', () => {
     const rules = learned([{ q: 'x'.repeat(5000) }, { q: 'y' }], {}, { exact: true })
     expect([rules.allowed, rules.uncovered.length]).toEqual([1, 1])
   })
 })
 
-describe('who calls', () => {
-  test('is exactly who was seen, until three begin alike', () => {
+describe('the principal', () => {
+  test('is exactly the observed one, unless three share a prefix', () => {
     const by = (...names: readonly string[]): Learned =>
       learn(names.map((principal) => call({}, { principal })))
     const two = by('agent:a', 'agent:b')
@@ -460,7 +460,7 @@ describe('who calls', () => {
       'allow',
       'none',
     ])
-    // What says only that it is an agent is every agent.
+    // The prefix `agent:` alone matches every agent.
     expect(by('agent:a', 'agent:b', 'agent:c').text).toContain('principal: ["agent:a", "agent:b", "agent:c"]')
     expect(by('x://a', 'x://b', 'x://c').text).not.toContain('WIDER than seen: allows every principal')
     expect(by('a', 'b', 'c').text).toContain('principal: ["a", "b", "c"]')
@@ -471,14 +471,14 @@ describe('who calls', () => {
     expect(exact.rules.map(({ principals }) => principals)).toEqual([['agent:a'], ['agent:b'], ['agent:c']])
   })
 
-  test('is not widened by a name with a star, and neither is the tool', () => {
+  test('is not widened by a `*` in its name, and neither is the tool', () => {
     const rules = learn([call({}, { principal: 'agent:*', tool: 'fs/*' })])
     expect(rules.allowed).toBe(1)
     expect(says(rules, call({}, { principal: 'agent:x', tool: 'fs/*' }))).toBe('none')
     expect(says(rules, call({}, { principal: 'agent:*', tool: 'fs/x' }))).toBe('none')
   })
 
-  test('comes in at the doors that were seen', () => {
+  test('is limited to the observed doors', () => {
     const rules = learn([call({}, { door: 'mcp' }), call({}, { door: 'sdk' })])
     expect((['mcp', 'sdk', 'llm'] as const).map((door) => says(rules, call({}, { door })))).toEqual([
       'allow',
@@ -488,7 +488,7 @@ describe('who calls', () => {
   })
 })
 
-test('what one tenant did is not allowed to another', () => {
+test('calls of one tenant are not allowed for another', () => {
   for (const exact of [false, true]) {
     const rules = learned([{}], { tenant: 'acme' }, { exact })
     expect(['acme', 'other'].map((tenant) => says(rules, call({}, { tenant })))).toEqual(['allow', 'none'])
@@ -502,7 +502,7 @@ test('what one tenant did is not allowed to another', () => {
   ])
 })
 
-test('where calls said they were is where they stay', () => {
+test('rules are limited to the observed environment and workspace', () => {
   const rules = learn([call({}, { environment: 'dev' }), call({}, { environment: 'test', workspace: 'w' })])
   expect(rules.allowed).toBe(2)
   const places = [{ environment: 'dev' }, { environment: 'prod' }, {}, { environment: 'dev', workspace: 'v' }]
@@ -512,8 +512,8 @@ test('where calls said they were is where they stay', () => {
   expect(exact.text).not.toContain('WIDER')
 })
 
-describe('what is not learned from', () => {
-  test('is a session with something against it, as a whole, and why', () => {
+describe('calls that are left out', () => {
+  test('include all calls of an excluded session, with the reason', () => {
     const { calls, left } = learn([
       call({ a: 1 }, { session: 'bad' }),
       call({ a: 2 }, { session: 'bad', clean: false, why: 'a result was withheld' }),
@@ -526,12 +526,12 @@ describe('what is not learned from', () => {
     ])
   })
 
-  test.each(['delete', 'pay', 'admin'] as const)('is a tool of class %s', (effect) => {
+  test.each(['delete', 'pay', 'admin'] as const)('include tools of the effect class %s', (effect) => {
     const { rules, left } = learned([{}], { effect })
     expect([rules, left.map(({ calls }) => calls)]).toEqual([[], [1]])
   })
 
-  test('is a call with a secret in it', () => {
+  test('include calls with a secret', () => {
     const secret = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`
     const { text, left } = learned([{ token: secret }])
     expect(text).toBe('rules: []\n')
@@ -557,7 +557,7 @@ describe('what is not learned from', () => {
     expect(left[0]?.why).toContain('seem to contain a secret')
   })
 
-  test('but what only speaks of secrets is', () => {
+  test('do not include calls that only mention secrets', () => {
     const harmless = [
       { max_tokens: 100, environment: 'test' },
       { path: 'src/token/password.ts' },
@@ -568,7 +568,7 @@ describe('what is not learned from', () => {
     for (const args of harmless) expect([args, learned([args]).allowed]).toEqual([args, 1])
   })
 
-  test('is a tool that the policy has in such a class now; a stricter class counts for what is proposed', () => {
+  test('include tools with such a class in the current policy; the stricter class counts', () => {
     const tools = (effect: string): Policy => {
       const parsed = parsePolicy(
         `tollgate: 1\nname: own\ntools: { fs/read: { effect: ${effect} } }\nrules: []\n`,
@@ -593,7 +593,7 @@ describe('what is not learned from', () => {
     expect(actions('execute', 'read')).toEqual(['allow', 'require'])
   })
 
-  test('is what the policy decides already, by the name of its rule', () => {
+  test('include calls that the policy already decides, with the rule', () => {
     const policy = policyOf(
       [
         '  - { id: known, allow: fs/read, when: "args.n == 1" }',
@@ -616,17 +616,17 @@ describe('what is not learned from', () => {
     expect(rules.map(({ id, when }) => [id, when[1]])).toEqual([['learned-fs-read-2', 'args == {"n": 4}']])
   })
 
-  test('is a call that could not have been made', () => {
+  test('include invalid calls', () => {
     expect(learned([{ n: 2 ** 60 }]).left[0]?.why).toBe('the arguments cannot be read')
   })
 
-  test('of nothing comes nothing', () => {
+  test('without calls there are no rules', () => {
     expect(learn([])).toMatchObject({ text: 'rules: []\n', rules: [], allowed: 0, uncovered: [] })
   })
 })
 
 describe('the text', () => {
-  test('tells the evidence', () => {
+  test('states the evidence', () => {
     const { text } = learn([
       call({ n: 1 }, { receipt: 'abcdef0123456789', time: '2026-01-05T09:00:00.000Z' }),
       call({ n: 2 }, { receipt: '0123456789abcdef', time: '2026-01-05T10:00:00.000Z', session: 't' }),
@@ -643,7 +643,7 @@ describe('the text', () => {
     .map((text) => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '#').toWellFormed())
   const value = fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' }).map((json) => wellFormed(json as Json))
 
-  test('can be read and allows what was seen, whatever that was', () => {
+  test('parses and allows the observed calls, for random calls', () => {
     const observedCall = fc.record({ tool: name, principal: name, args: value })
     fc.assert(
       fc.property(fc.array(observedCall, { minLength: 1, maxLength: 12 }), fc.boolean(), (given, exact) => {
@@ -651,7 +651,7 @@ describe('the text', () => {
         const { allowed, asked, uncovered, left } = learn(calls, { exact })
         const others = left.reduce((sum, each) => sum + each.calls, 0)
         expect(allowed + asked + others + uncovered.length).toBe(calls.length)
-        // Exactly, only what is too long to be written down is missing.
+        // In exact mode, only calls that are too long are missing.
         const missing = calls.filter(({ receipt }) => uncovered.includes(receipt))
         expect(missing.every((each) => exact && celValue(each.args).length > 2000)).toBe(true)
       }),
@@ -659,7 +659,7 @@ describe('the text', () => {
     )
   })
 
-  test('can be read where one argument has had any values', () => {
+  test('parses for random values of one argument', () => {
     fc.assert(
       fc.property(name, fc.array(value, { minLength: 1, maxLength: 30 }), (argument, values) => {
         const { allowed, asked, uncovered, left } = learned(values.map((each) => ({ [argument]: each })))

@@ -1,11 +1,11 @@
-// Histories as agents leave them, and what an attacker would make of each call: for the tests of what is learned.
+// Histories of typical agents, and mutations of their calls by an attacker: for the tests of learning.
 
 import type { Door, EffectClass, Json, JsonObject } from '@tollgate/evidence'
 import { parsePolicy } from '@tollgate/kernel/policy'
 import { tryCall } from '@tollgate/kernel/workbench'
 import { callOf, type ObservedCall } from '../../src/workbench/learn/observed.ts'
 
-/** What an argument is, so that a mutation can step out of what was seen. */
+/** The kind of an argument, so that a mutation can leave the observed values. */
 export type Role = 'path' | 'url' | 'number' | 'enum' | 'flag' | 'text' | 'id' | 'enums' | 'record'
 
 interface Tool {
@@ -15,22 +15,22 @@ interface Tool {
   readonly make: (dice: Dice) => JsonObject
 }
 
-/** A history: calls, and what each argument is. */
+/** A history: calls, and the kind of each argument. */
 export interface Trace {
   readonly calls: readonly ObservedCall[]
   readonly roles: ReadonlyMap<string, Readonly<Record<string, Role>>>
-  /** What tells each of its calls from all others. */
+  /** Identifies each of its calls. */
   readonly seen: ReadonlySet<string>
 }
 
-/** Random numbers that a seed decides. */
+/** Random numbers from a seed. */
 export interface Dice {
-  /** A whole number below `n`. */
+  /** An integer below `n`. */
   below(n: number): number
   pick<T>(items: readonly T[]): T
 }
 
-/** Dice of a seed (mulberry32). */
+/** A generator for a seed (mulberry32). */
 export function diceOf(seed: number): Dice {
   let state = seed >>> 0
   const next = (): number => {
@@ -173,7 +173,7 @@ export const AGENTS: Readonly<Record<string, readonly Tool[]>> = {
   'browser agent': BROWSING,
 }
 
-/** A history of some calls of an agent. */
+/** A history with some calls of an agent. */
 export function traceOf(agent: string, size: number, dice: Dice): Trace {
   const tools = AGENTS[agent] ?? []
   const calls = Array.from({ length: size }, (_, i) => {
@@ -195,7 +195,7 @@ export function traceOf(agent: string, size: number, dice: Dice): Trace {
 
 const EMPTY = parsePolicy('tollgate: 1\nname: empty\nrules: []\n')
 
-/** A clean call with its destinations, as the evaluator finds them. */
+/** A clean call with its destinations, as computed by the evaluator. */
 export function observed(call: Omit<ObservedCall, 'destinations' | 'clean'>): ObservedCall {
   if (!EMPTY.ok) throw new Error('no policy')
   const clean = { ...call, destinations: [], clean: true }
@@ -204,13 +204,13 @@ export function observed(call: Omit<ObservedCall, 'destinations' | 'clean'>): Ob
   return { ...clean, destinations }
 }
 
-/** A call that was changed, and how. */
+/** A mutated call, and the mutation. */
 export interface Mutant {
   readonly how: string
   readonly call: ObservedCall
 }
 
-/** Everything that steps out of what was seen, made from one call. */
+/** All mutations of one call that leave the observed values. */
 export function mutantsOf(call: ObservedCall, trace: Trace): readonly Mutant[] {
   const roles = trace.roles.get(call.tool) ?? {}
   const args = call.args as JsonObject
@@ -259,7 +259,7 @@ function shapesOf(args: JsonObject): readonly Change[] {
       'additional argument',
       Object.fromEntries([...Object.entries(args), [name, 'x']]),
     ]),
-    // Of what may be left out, that is what was seen.
+    // Leaving out an optional argument was observed.
     ...names
       .filter((name) => name !== 'limit' || 'table' in args)
       .map((name): Change => [
@@ -424,7 +424,7 @@ const OUTSIDE: Readonly<Record<Role, (value: Json) => readonly Change[]>> = {
   },
 }
 
-/** Calls that differ from what was seen, and lie inside of what a comment says is allowed: siblings. */
+/** Calls that differ from the observed ones but that a comment declares as allowed: siblings. */
 export function siblingsOf(call: ObservedCall, trace: Trace, dice: Dice): readonly Mutant[] {
   const roles = trace.roles.get(call.tool) ?? {}
   const args = call.args as JsonObject

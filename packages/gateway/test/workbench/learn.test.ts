@@ -1,4 +1,4 @@
-// What is learned from a history allows all of it, and next to nothing else.
+// The rules learned from a history allow all of it, and almost nothing else.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -11,11 +11,11 @@ interface Measured {
   readonly denied: number
   readonly asked: number
   readonly allowed: number
-  /** What was not denied. */
+  /** The mutations that were not denied. */
   readonly passed: readonly string[]
 }
 
-/** What the learned rules say to changed calls. Gates are not asked: what they deny besides does not count. */
+/** The answers of the learned rules to mutated calls. Gates are not asked. */
 function measure(learned: Learned, mutants: readonly Mutant[]): Measured {
   const policy = policyOfRules(learned.text)
   const said = mutants.map(({ how, call }) => ({
@@ -35,7 +35,7 @@ function percent(rate: number): string {
   return `${(100 * rate).toFixed(2)} %`
 }
 
-/** Some calls of a history, from all over it. */
+/** Some calls from all parts of a history. */
 function someOf({ calls }: Trace, most: number): readonly ObservedCall[] {
   const step = Math.ceil(calls.length / most)
   return calls.filter((_, i) => i % step === 0)
@@ -44,7 +44,7 @@ function someOf({ calls }: Trace, most: number): readonly ObservedCall[] {
 const ENOUGH = 0.99
 
 describe.each(Object.keys(AGENTS))('the history of a %s', (agent) => {
-  test('is allowed as a whole, and at least 99 % of what was made of it are denied', async ({ annotate }) => {
+  test('is allowed completely, and at least 99 % of its mutations are denied', async ({ annotate }) => {
     const trace = traceOf(agent, 300, diceOf(1))
     const learned = learn(trace.calls)
     expect(learned.uncovered).toEqual([])
@@ -54,12 +54,12 @@ describe.each(Object.keys(AGENTS))('the history of a %s', (agent) => {
     const measured = measure(learned, mutants)
     await annotate(
       `${agent}: of 300 observed calls ${learned.allowed} allowed; ${percent(rateOf(measured))} of ` +
-        `${mutants.length} mutated calls denied, ${measured.asked} ask a person, ${measured.allowed} pass`,
+        `${mutants.length} mutated calls denied, ${measured.asked} need approval, ${measured.allowed} pass`,
     )
     expect(rateOf(measured), measured.passed.slice(0, 10).join('\n')).toBeGreaterThanOrEqual(ENOUGH)
   })
 
-  test('is allowed exactly and nothing else with `exact`', () => {
+  test('is allowed exactly, and nothing else, with `exact`', () => {
     const trace = traceOf(agent, 120, diceOf(2))
     const learned = learn(trace.calls, { exact: true })
     expect([learned.allowed, learned.asked, learned.uncovered]).toEqual([120, 0, []])
@@ -72,7 +72,7 @@ describe.each(Object.keys(AGENTS))('the history of a %s', (agent) => {
     expect(measure(learned, others)).toMatchObject({ denied: others.length, passed: [] })
   })
 
-  // Fixed seeds for what is always measured, and new ones each time.
+  // Fixed seeds for comparable results, and new ones each time.
   test.each([
     ['fixed', { seed: 20260105, numRuns: 4, endOnFailure: true }],
     ['new', { numRuns: 4, endOnFailure: true }],
@@ -91,7 +91,7 @@ describe.each(Object.keys(AGENTS))('the history of a %s', (agent) => {
   })
 })
 
-test('a rule that allows everything would be found out', () => {
+test('a rule that allows everything would be detected', () => {
   const trace = traceOf('coding agent', 50, diceOf(1))
   const loose = { ...learn(trace.calls), text: 'rules: [{ id: all, allow: "*" }]\n' }
   expect(
@@ -104,16 +104,16 @@ test('a rule that allows everything would be found out', () => {
   ).toBe(0)
 })
 
-test('what passes besides lies inside of what a comment calls wider', async ({ annotate }) => {
+test('other allowed calls are within what a comment marks as wider', async ({ annotate }) => {
   const trace = traceOf('coding agent', 300, diceOf(1))
   const learned = learn(trace.calls)
   const dice = diceOf(4)
   const siblings = trace.calls.flatMap((call) => siblingsOf(call, trace, dice))
   const measured = measure(learned, siblings)
   await annotate(
-    `${siblings.length} siblings: ${measured.allowed} allowed, ${measured.asked} ask a person, ${measured.denied} denied`,
+    `${siblings.length} siblings: ${measured.allowed} allowed, ${measured.asked} need approval, ${measured.denied} denied`,
   )
-  // By design: a new file beside those that were read, another search.
+  // By design: a new file next to the observed ones, another search.
   expect(measured.allowed).toBeGreaterThan(0)
   expect(learned.text).toContain('WIDER than seen: allows every path below `src/` without `..`')
   expect(learned.text).toContain('WIDER than seen: allows every text of printable ASCII')

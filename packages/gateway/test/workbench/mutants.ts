@@ -1,5 +1,5 @@
-// Policies and small changes to them, and a search at random for a call that shows a change: what the made-up calls of
-// `policy diff` are measured against.
+// Policies, small changes to them, and a random search for a call that shows a change: the baseline for the generated calls
+// of `policy diff`.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Json, JsonObject } from '@tollgate/evidence'
@@ -14,13 +14,13 @@ import { callOf } from '../../src/workbench/generate/draft.ts'
 /** A policy file as plain data that can be changed. */
 export type Draftable = Record<string, unknown>
 
-/** The policy of a text; undefined if it is none. */
+/** The policy of a text; undefined if it is invalid. */
 export function read(text: string): Policy | undefined {
   const parsed = parsePolicy(text)
   return parsed.ok ? parsed.policy : undefined
 }
 
-/** The policy of plain data; undefined if it is none. */
+/** The policy of plain data; undefined if it is invalid. */
 export function made(data: Draftable): Policy | undefined {
   return read(stringify(data))
 }
@@ -66,7 +66,7 @@ const HOSTS = [
 ]
 const TIERS = ['observer', 'standard', 'elevated', 'admin']
 
-/** Conditions as people write them, with what varies in them. */
+/** Typical conditions with random parts. */
 function condition(random: Random): string {
   const path = random.pick(['/etc/', '/work/', '/home/me/', '/tmp'])
   const number = random.pick([0, 1, 10, 100, 250, 1000])
@@ -98,7 +98,7 @@ function condition(random: Random): string {
   ])
 }
 
-/** A policy, made up. */
+/** A random policy. */
 export function randomPolicy(seed: number): Draftable {
   const random = new Random(seed)
   const tools = random.some(80, TOOLS)
@@ -178,7 +178,7 @@ function ruleOf(random: Random, i: number): object {
   }
 }
 
-/** A small change to a policy; undefined if this one has nothing to change there. */
+/** A small change to a policy; undefined if it does not apply. */
 type Mutation = (policy: Draftable, random: Random) => Draftable | undefined
 
 type Rules = readonly Record<string, unknown>[]
@@ -201,7 +201,7 @@ function withRule(
 
 const ACTIONS = ['allow', 'deny', 'require']
 
-/** The ways in which policies are changed. */
+/** The kinds of changes. */
 export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'drop a rule': (policy, random) => {
     const rules = rulesOf(policy)
@@ -349,7 +349,7 @@ function withTool(
   return { ...policy, tools: Object.fromEntries(changed) }
 }
 
-/** A number moved, or a text made a little different. */
+/** A changed number or text. */
 function changedConstant(when: string, random: Random): string {
   const found = [...when.matchAll(/"((?:[^"\\]|\\.)*)"|(?<![\w"])(\d+)(?![\w"])/g)]
   if (found.length === 0) return when
@@ -361,7 +361,7 @@ function changedConstant(when: string, random: Random): string {
   return when.slice(0, index) + changed + when.slice(index + whole.length)
 }
 
-/** A call at random, from words of both policies. */
+/** A random call from the words of both policies. */
 export function randomCall(random: Random, words: Words): { readonly call: ToolCall; readonly time: number } {
   const args: Record<string, Json> = {}
   for (const name of random.some(55, words.names)) args[name] = valueOf(random, words)
@@ -380,7 +380,7 @@ export function randomCall(random: Random, words: Words): { readonly call: ToolC
   }
 }
 
-/** What calls at random are made of. */
+/** The parts of random calls. */
 export interface Words {
   readonly tools: readonly string[]
   readonly names: readonly string[]
@@ -447,26 +447,26 @@ function valueOf(random: Random, { texts, numbers }: Words): Json {
   ])
 }
 
-/** How a policy judges, in one text. */
+/** The decision of a policy as one text. */
 export function judged(policy: Policy, call: ToolCall, time: number): string {
   const { verdict, rung, reason, rule } = tryCall(policy, call, time).judgement
   return `${verdict} ${rung} ${reason} ${rule?.id ?? ''}`
 }
 
-/** How good the made-up calls are at finding changes. */
+/** How well generated calls find changes. */
 export interface Measured {
   readonly found: number
-  /** Changes that a search at random has found and they have not. */
+  /** Changes that a random search found but generated calls did not. */
   readonly missed: readonly string[]
   readonly rate: number
 }
 
-/** Changes policies at random, and sees whether the made-up calls or a search at random show that it matters. */
+/** Changes policies at random, and checks whether generated calls or a random search show the effect. */
 export function measure(policies: readonly Draftable[], count: number, searches: number): Measured {
   const missed: string[] = []
   let found = 0
   let tried = 0
-  // Many changes do not fit many policies.
+  // Many changes do not apply to many policies.
   for (let i = 0; tried < count && i < 20 * count; i++) {
     const random = new Random(i + 1000)
     const base = random.pick(policies)

@@ -1,4 +1,4 @@
-// Every policy that is written down in this tree.
+// Collects every policy in this repository.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -7,13 +7,13 @@ import { STARTER_POLICY } from '../../src/cli/setup/starter.ts'
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
 
-/** A policy, and where it is from. */
+/** A policy and its source. */
 export interface Written {
   readonly from: string
   readonly text: string
 }
 
-/** The policies of the examples, the pages, the vectors and `tollgate init`, as far as they can be read; each once. */
+/** The distinct valid policies of the examples, the documents, the vectors and `tollgate init`. */
 export function writtenPolicies(): readonly Written[] {
   const all = [
     { from: 'starter', text: STARTER_POLICY },
@@ -38,7 +38,7 @@ function blocksIn(from: string, page: string): readonly Written[] {
   }))
 }
 
-/** What is in a vector: it leaves out what every policy has. */
+/** The policy of a vector, which leaves out the common parts. */
 function membersIn(from: string, archive: string): readonly Written[] {
   return [...archive.matchAll(/^-- policy\.yaml --\n([\s\S]*?)(?=^-- |$(?![\s\S]))/gm)].map(
     ([, text = '']) => ({
@@ -48,7 +48,7 @@ function membersIn(from: string, archive: string): readonly Written[] {
   )
 }
 
-/** A fragment, made whole. */
+/** A fragment, completed. */
 function whole(text: string): string {
   const rules = /^rules:/m.test(text) ? '' : "rules: [{ id: all, allow: '*' }]\n"
   const name = /^name:/m.test(text) ? '' : 'name: fragment\n'

@@ -1,4 +1,4 @@
-// Every edit that a remark of `policy check` suggests, made to a policy: it lets nothing pass that did not, unless the remark says so.
+// Applies every edit that a remark of `policy check` suggests: it must not allow more, unless the remark says so.
 
 import {
   parsePolicy,
@@ -12,14 +12,14 @@ import { describe, expect, it } from 'vitest'
 import { generateCalls } from '../../src/workbench/generate/calls.ts'
 import { callOf } from '../../src/workbench/generate/draft.ts'
 
-/** An edit as a remedy words it, and how it is made. */
+/** An edit as described by a remedy, and how to apply it. */
 interface Edit {
   /** Part of the remedy. */
   readonly says: string
-  /** What is taken out of the text, and what is put there. */
+  /** The text to remove, and its replacement. */
   readonly from: string
   readonly to: string
-  /** Part of the remedy that says that more may pass; left out where nothing may. */
+  /** The part of the remedy that says that more may be allowed; missing if nothing may. */
   readonly opens?: string
 }
 
@@ -50,7 +50,7 @@ const FALSE = `{ id: never, deny: 'fs/*', when: 'effect == "read" && effect == "
 const covered = (first: string, second: string): string =>
   `principals:\n  'agent:*': ${first}\n  'agent:w*': ${second}\n${TOOLS}${rules(REST)}gates: { privilege: {} }\n`
 
-/** Remarks with an edit, by their code; several policies where the words depend on the policy. */
+/** Remarks with an edit, by code; several policies if the text depends on the policy. */
 const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = {
   RULE_UNREACHABLE: [
     {
@@ -276,7 +276,7 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
       edits: [{ says: 'give it the tier of `agent:*`', from: 'tier: observer', to: 'tier: standard' }],
     },
     {
-      // The exact name says for itself that it may act alone: without the entry it may not.
+      // The exact name permits acting without a delegation: without the entry it may not.
       policy: covered('{ tier: admin, delegate-only: true }', '{ tier: admin }').replace(
         'agent:w*',
         'agent:w',
@@ -308,7 +308,7 @@ function read(text: string): Policy {
   throw new Error(parsed.mistakes.map(({ line, message }) => `${line}: ${message}`).join('\n'))
 }
 
-/** How many made-up calls pass after the edit and did not before it. */
+/** How many generated calls are allowed after the edit but not before. */
 function openedBy(before: Policy, after: Policy): number {
   let opened = 0
   let tried = 0
@@ -344,7 +344,7 @@ describe('an edit that a remark suggests', () => {
     }
   })
 
-  it('never is to remove an entry whose `delegate-only` or `key` counts', () => {
+  it('never removes an entry whose `delegate-only` or `key` matters', () => {
     const policy = read(covered('{ tier: standard }', '{ tier: standard, delegate-only: true }'))
     const [remark] = reviewPolicy(policy).filter(({ code }) => code === 'PRINCIPAL_COVERED')
     expect(remark?.remedy).toContain('Keep the entry because of its `delegate-only`')
@@ -352,7 +352,7 @@ describe('an edit that a remark suggests', () => {
     const without = read(
       `principals:\n  'agent:*': { tier: standard }\n${TOOLS}${rules(REST)}gates: { privilege: {} }\n`,
     )
-    // The reason for it: this is the edit that the remark once suggested.
+    // The reason: the remark once suggested this edit.
     expect(openedBy(policy, without)).toBeGreaterThan(0)
   })
 })

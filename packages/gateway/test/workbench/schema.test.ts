@@ -1,4 +1,4 @@
-// The published schema against the parser: what the parser takes, it takes; both know the same keys.
+// Compares the published schema with the parser: it accepts what the parser accepts, and both have the same keys.
 
 import { readFileSync } from 'node:fs'
 import type { Json, JsonObject } from '@tollgate/evidence'
@@ -25,7 +25,7 @@ function mistakes(text: string): readonly string[] {
 }
 
 describe('the schema of policies', () => {
-  it('is one that can be used, and is published as it is', () => {
+  it('is valid, and is published unchanged', () => {
     expect(problemsInSchema(POLICY_SCHEMA)).toEqual([])
     const published = readFileSync(new URL('../../../../docs/policy.schema.json', import.meta.url), 'utf8')
     expect(published).toBe(policySchemaText())
@@ -33,11 +33,11 @@ describe('the schema of policies', () => {
 
   const policies = writtenPolicies()
 
-  it.each(policies.map(({ from, text }) => [from, text]))('takes the policy of %s', (_, text) => {
+  it.each(policies.map(({ from, text }) => [from, text]))('accepts the policy of %s', (_, text) => {
     expect(problem(text)).toBeUndefined()
   })
 
-  it('was held against many policies', () => {
+  it('was compared with many policies', () => {
     expect(policies.length).toBeGreaterThan(150)
     for (const place of ['starter', 'examples/', 'docs/gates.md', 'vectors/']) {
       expect(policies.filter(({ from }) => from.startsWith(place)).length, place).toBeGreaterThan(0)
@@ -45,13 +45,13 @@ describe('the schema of policies', () => {
   })
 })
 
-/** A mapping with a closed set of keys, where it stands in a policy. */
+/** A mapping with a closed set of keys, and its path in a policy. */
 interface Level {
   readonly path: readonly (string | number)[]
   readonly keys: readonly string[]
 }
 
-// All that a policy can hold, once.
+// Everything that a policy can contain, once.
 const EVERYTHING = parse(
   FULL.replace(
     "'browser/read': { effect: read",
@@ -63,7 +63,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The levels under a value, as the schema has them. */
+/** The levels below a value, according to the schema. */
 function levelsOf(value: Json | undefined, node: JsonObject, path: Level['path']): readonly Level[] {
   const named = node.$ref
   if (typeof named === 'string') return levelsOf(value, definition(named), path)
@@ -101,23 +101,23 @@ function withKey({ path }: Level, key: string): string {
   return stringify(copy)
 }
 
-// The parser knows these only to say that they are set elsewhere, or not yet.
+// The parser has these only to report that they are set elsewhere or not supported yet.
 const REFUSED = ['delegation']
 
 describe('every level of a policy', () => {
   const levels = levelsOf(EVERYTHING, POLICY_SCHEMA, [])
   const kinds = new Map(levels.map((level) => [level.keys.join(), level]))
 
-  it('is in the policy that is looked at', () => {
+  it('is in the examined policy', () => {
     expect(parsePolicy(stringify(EVERYTHING)).ok).toBe(true)
     expect(problem(stringify(EVERYTHING))).toBeUndefined()
-    // Each mapping that the schema closes is met at least once.
+    // Each closed mapping of the schema occurs at least once.
     const closed = JSON.stringify(POLICY_SCHEMA).match(/"additionalProperties":false/g) ?? []
     expect(kinds.size).toBeGreaterThanOrEqual(closed.length - 3)
   })
 
   it.each([...kinds.values()].map((level): [string, Level] => [level.path.join('.'), level]))(
-    '%s has the same keys in parser and schema, and neither takes another',
+    '%s has the same keys in parser and schema, and neither accepts another',
     (_, level) => {
       const text = withKey(level, 'qqqqqqqq')
       expect(problem(text)).toBeDefined()
@@ -130,7 +130,7 @@ describe('every level of a policy', () => {
   )
 })
 
-describe('what the parser refuses', () => {
+describe('policies that the parser refuses', () => {
   it.each([
     ['rules: [{ id: a, allow: x, deny: y }]', 'two actions'],
     ['rules: [{ id: a }]', 'no action'],

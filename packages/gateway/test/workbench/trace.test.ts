@@ -1,4 +1,4 @@
-// The recorded history as it is read from a ledger file: here, or ahead of its use by a thread.
+// Reading the recorded history from a ledger file, in this thread or ahead in another one.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ principals: { "agent:*": { tier: standard } }
 tools: { notes/read: { effect: read, destinations: none } }
 rules: [{ id: reads, allow: notes/read }]
 `
-// More than a page of the history, which has two entries for each.
+// More than one page of the history, which has two entries per call.
 const CALLS = 150
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-trace-'))
@@ -67,7 +67,7 @@ async function read(apart: boolean): Promise<{ entries: readonly TraceEntry[]; p
 }
 
 describe('the history of a ledger', () => {
-  it('has every entry once and in order, each decision with the call that was kept beside it', async () => {
+  it('has every entry once and in order, each decision with its kept call', async () => {
     const { entries, pages } = await read(false)
     expect(pages).toBeGreaterThan(2)
     const clocks = entries.map(({ receipt }) => receipt.lamport_clock)
@@ -78,11 +78,11 @@ describe('the history of a ledger', () => {
     expect(names).toHaveLength(CALLS)
   })
 
-  it('is the same where a thread reads it', async () => {
+  it('is the same when a thread reads it', async () => {
     expect(await read(true)).toEqual(await read(false))
   })
 
-  it.each([false, true])('can be left in the middle, and closed (in a thread: %s)', async (apart) => {
+  it.each([false, true])('can be stopped in the middle and closed (in a thread: %s)', async (apart) => {
     const { view, close } = await openView(config, apart)
     let pages = 0
     for await (const page of tracePages(view)) if (page.length > 0 && ++pages === 2) break
@@ -91,7 +91,7 @@ describe('the history of a ledger', () => {
     await expect(view.size()).rejects.toMatchObject({ code: 'STORE_FAILED' })
   })
 
-  it('tells who uses it what could not be read ahead', async () => {
+  it('reports errors of reading ahead', async () => {
     const { view, close } = await openView(config, true)
     let asked = 0
     const failing = {

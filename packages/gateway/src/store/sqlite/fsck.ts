@@ -38,7 +38,7 @@ export interface FsckProblem {
   /** Index of the entry or name of the record; undefined if the whole file is concerned. */
   readonly at: string | undefined
   readonly message: string
-  /** What to do, one line each. */
+  /** Hints for the user, one line each. */
   readonly hints?: readonly string[]
 }
 

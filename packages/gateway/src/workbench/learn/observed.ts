@@ -55,7 +55,7 @@ export interface Manner {
 export interface ValueNote {
   readonly path: string
   readonly seen: string
-  /** What is allowed although it was not observed; undefined if nothing is. */
+  /** Values that are allowed but were not observed; undefined if nothing is. */
   readonly wider?: string
 }
 

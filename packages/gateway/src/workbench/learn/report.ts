@@ -38,7 +38,7 @@ export function coverage({ calls, allowed, asked, uncovered }: Learned): string 
 /** Calls that could not be used. */
 type LeftBehind = Pick<Gathered, 'unkept' | 'unreadable' | 'more'>
 
-/** What was not learned from, one line each. */
+/** The calls that were left out, one line per reason. */
 export function leftLines(
   left: readonly LeftOut[],
   { unkept, unreadable, more }: LeftBehind,
