@@ -114,6 +114,6 @@ export function createBudget(
 
 /** The bytes that a request announces in `content-length`, or `most` if it announces none. */
 export function announced(length: string | undefined, most: number): number {
-  const told = length === undefined ? most : Number(length)
-  return Number.isSafeInteger(told) && told >= 0 ? Math.min(told, most) : most
+  const given = length === undefined ? most : Number(length)
+  return Number.isSafeInteger(given) && given >= 0 ? Math.min(given, most) : most
 }

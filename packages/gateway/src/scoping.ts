@@ -14,7 +14,7 @@ interface ScopeGiven {
 }
 
 /** The message for callers that may not set the scope of a session. */
-export const NOT_YOURS: string =
+export const SCOPE_NOT_PERMITTED: string =
   'an agent cannot set the scope of its own session; open the session with a token of the role `host`, or ask an operator'
 
 /** Whether a caller may set scopes: operators for any principal, a host token for its own principal. */
@@ -31,7 +31,7 @@ export function maySetScope({ role, mayOpen, principal }: Identity, of: string):
  */
 export async function giveScope(kernel: Kernel, who: Identity, given: ScopeGiven): Promise<ScopeSet> {
   const { principal, session } = given
-  if (!maySetScope(who, principal)) throw new KernelError('SCOPE_REFUSED', NOT_YOURS)
+  if (!maySetScope(who, principal)) throw new KernelError('SCOPE_REFUSED', SCOPE_NOT_PERMITTED)
   if (principal === NOBODY)
     throw new KernelError('SCOPE_REFUSED', 'calls without a principal have no sessions')
   return setScope(kernel, {

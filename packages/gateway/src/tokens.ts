@@ -188,7 +188,7 @@ async function knownTokens({ store }: Kernel): Promise<readonly TokenInfo[]> {
     const info = record === undefined ? undefined : readInfo(record)
     // Sound: only token receipts anchor such names.
     const change = anchor && (parseJson(anchor) as unknown as TokenChange)
-    const said =
+    const confirmed =
       info !== undefined &&
       RECORD + info.hash === names[i] &&
       change?.op === 'issue' &&
@@ -198,7 +198,7 @@ async function knownTokens({ store }: Kernel): Promise<readonly TokenInfo[]> {
       change.tenant === info.tenant &&
       change.expires === momentOf(info.expires) &&
       (change.groups ?? []).join('\n') === info.groups.join('\n')
-    return said ? [info] : []
+    return confirmed ? [info] : []
   })
 }
 

@@ -44,7 +44,7 @@ const HOUR = 3_600_000
 /** Disk space that is reserved for freezes, approvals and recovery. */
 const RESERVE = 16 << 20
 /** With less free space than this, calls are not kept. */
-const ROOM_TO_KEEP = 1 << 30
+const MIN_FREE_TO_KEEP = 1 << 30
 const AT_ONCE = 500
 
 /** Starts the background tasks. */
@@ -98,9 +98,9 @@ export async function guardDisk({
   log,
   free = () => freeIn(config.data),
 }: UpkeepOptions): Promise<void> {
-  const room = free()
-  keepWhileRoom(kernel, config, room >= ROOM_TO_KEEP, log)
-  if (room >= RESERVE || kernel.freezes.all() || kernel.ledger.poisoned !== undefined) return
+  const freeBytes = free()
+  keepWhileSpace(kernel, config, freeBytes >= MIN_FREE_TO_KEEP, log)
+  if (freeBytes >= RESERVE || kernel.freezes.all() || kernel.ledger.poisoned !== undefined) return
   const because = `Less than ${RESERVE >> 20} MiB are free on the disk of the ledger.`
   log(
     'error',
@@ -110,13 +110,13 @@ export async function guardDisk({
 }
 
 /** Keeps calls only while there is plenty of disk space, so that kept calls never fill the disk. */
-function keepWhileRoom(
+function keepWhileSpace(
   { keeping }: Kernel,
   { keep }: UpkeepOptions['config'],
-  room: boolean,
+  hasSpace: boolean,
   log: Log,
 ): void {
-  const wanted = room && keep.calls !== undefined
+  const wanted = hasSpace && keep.calls !== undefined
   if (keeping.on === wanted) return
   keeping.on = wanted
   log(

@@ -65,34 +65,34 @@ interface Hook {
 export function startWebhooks(options: WebhookOptions): Webhooks {
   const { kernel, watch, hooks, env } = options
   const targets = hooks.map((hook) => ({ arguments: true, ...hook, secret: secretOf(hook, env) }))
-  const told = new Set<string>()
+  const sent = new Set<string>()
   const stopping = new AbortController()
   const sending = new Set<Promise<void>>()
 
-  function tell(): void {
+  function notify(): void {
     if (targets.length === 0) return
     const waiting = kernel.approvals.list(kernel.host.now())
     for (const request of waiting) {
-      if (told.has(request.id)) continue
-      told.add(request.id)
+      if (sent.has(request.id)) continue
+      sent.add(request.id)
       for (const target of targets) track(deliver(options, target, request, stopping.signal))
     }
     // Requests that no longer wait are never sent again and can be forgotten.
-    if (told.size > 2 * waiting.length + 1000) keepOnly(told, waiting)
+    if (sent.size > 2 * waiting.length + 1000) keepOnly(sent, waiting)
   }
 
-  function track(sent: Promise<void>): void {
-    sending.add(sent)
-    void sent.finally(() => sending.delete(sent))
+  function track(delivery: Promise<void>): void {
+    sending.add(delivery)
+    void delivery.finally(() => sending.delete(delivery))
   }
 
-  tell()
+  notify()
   // Not after every commit: there can be thousands per second.
   let soon: ReturnType<typeof setTimeout> | undefined
   const end = watch(() => {
     soon ??= setTimeout(() => {
       soon = undefined
-      tell()
+      notify()
     }, GATHERED_FOR)
   })
   return {
@@ -105,9 +105,9 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
   }
 }
 
-function keepOnly(told: Set<string>, waiting: readonly ApprovalRequest[]): void {
+function keepOnly(sent: Set<string>, waiting: readonly ApprovalRequest[]): void {
   const ids = new Set(waiting.map(({ id }) => id))
-  for (const id of told) if (!ids.has(id)) told.delete(id)
+  for (const id of sent) if (!ids.has(id)) sent.delete(id)
 }
 
 function secretOf({ url, secretEnv }: WebhookTarget, env: WebhookOptions['env']): Buffer {

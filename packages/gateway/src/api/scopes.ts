@@ -3,7 +3,7 @@
 import { EFFECT_CLASSES, SCOPE_SOURCES, type JsonObject } from '@tollgate/evidence'
 import { scopeOf } from '@tollgate/kernel/admin'
 import { givenScope, MOST_SINKS, MOST_TOOLS, scopeHash } from '@tollgate/kernel/detection'
-import { giveScope, maySetScope, NOT_YOURS } from '../scoping.ts'
+import { giveScope, maySetScope, SCOPE_NOT_PERMITTED } from '../scoping.ts'
 import type { Identity } from '../tokens.ts'
 import { Problem } from './problem.ts'
 import { answered, json, kernelOf, queryIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
@@ -65,7 +65,7 @@ function ownerIn({ role, principal }: Identity, named: JsonObject[string] | unde
 }
 
 function notYours(): Problem {
-  return new Problem('role-forbidden', NOT_YOURS, {
+  return new Problem('role-forbidden', SCOPE_NOT_PERMITTED, {
     remedy: 'Use a token with the role `host` of that principal, or `operator` or `admin`.',
   })
 }

@@ -6,7 +6,7 @@ import type { Definition } from '@tollgate/kernel/admin'
 import { createNumbering, type Numbering } from './alike.ts'
 import { visible } from './hidden.ts'
 import { hunksOf } from './hunks.ts'
-import { isList, isObject, originIn, saidIn } from './offer.ts'
+import { isList, isObject, originIn, serverPart } from './offer.ts'
 
 /** The maximum number of lines of a diff. */
 export const MAX_LINES = 100
@@ -26,7 +26,7 @@ export function diffOf(pinned: Definition, offered: Definition): readonly string
   if (pinned.hash === offered.hash) return []
   const lines = new DiffLines()
   compareTexts(originIn(pinned) ?? '(unknown)', originIn(offered) ?? '(unknown)', 'origin', lines)
-  compare(saidIn(pinned), saidIn(offered), '', lines)
+  compare(serverPart(pinned), serverPart(offered), '', lines)
   // The members that the gateway added are part of the hash too.
   if (lines.all.length === 0) compare(pinned.content, offered.content, '', lines)
   return lines.all

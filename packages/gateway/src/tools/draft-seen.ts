@@ -5,7 +5,7 @@ import { guess } from './effect.ts'
 import { excerpt } from './hidden.ts'
 import { toolOf } from './offer.ts'
 import type { SeenArgument, SeenTool } from './seen.ts'
-import { sayingsOfName, stricter } from './effect-words.ts'
+import { effectWordsInName, stricter } from './effect-words.ts'
 
 /**
  * The style of a draft. `attended`: a person is present and approves every call that acts. `unattended`: no person is
@@ -119,11 +119,11 @@ const NOWHERE: ReadonlySet<SeenArgument['looks']> = new Set(['moment', 'other'])
 
 /** The effect class from the name only. A name without known words counts as a write. */
 function takenByName(name: string): Pick<SeenEffect, 'effect' | 'because'> {
-  const sayings = sayingsOfName(name)
-  const acts = sayings.filter(({ effect }) => effect !== 'read')
+  const words = effectWordsInName(name)
+  const acts = words.filter(({ effect }) => effect !== 'read')
   const worst = acts.find(({ effect }) => acts.every((each) => stricter(effect, each.effect) === effect))
   if (worst) return { effect: worst.effect, because: `its name contains \`${worst.word}\`` }
-  return sayings.length > 0
+  return words.length > 0
     ? { effect: 'read', because: 'its name mentions only reading' }
     : { effect: 'write', because: 'its name does not say what it does' }
 }

@@ -10,7 +10,7 @@ import {
   isObject,
   isServerName,
   isUsable,
-  saidIn,
+  serverPart,
   serverOf,
   textOf,
   toolOf,
@@ -22,7 +22,7 @@ interface Drafted {
   readonly name: string
   /** How it was called, if it was. */
   readonly seen: SeenTool | undefined
-  readonly said: JsonObject
+  readonly listed: JsonObject
   readonly guess: Guess
 }
 
@@ -98,8 +98,8 @@ function toolsOf(
   const byName = new Map(own.map((offer) => [offer.name, offer]))
   return [...byName.values()].flatMap(({ name, definition }) => {
     const tool = toolOf(name)
-    const said = saidIn(definition)
-    return tool === undefined ? [] : [{ name, said, guess: guess(tool, said), seen: calls.get(name) }]
+    const listed = serverPart(definition)
+    return tool === undefined ? [] : [{ name, listed, guess: guess(tool, listed), seen: calls.get(name) }]
   })
 }
 
@@ -160,14 +160,14 @@ function sectionOf(server: string, tools: readonly Drafted[]): string {
   return [`  # ${server}`, ...tools.map(declaration), ...facultiesOf(server), ''].join('\n')
 }
 
-function declaration({ name, said, guess: each, seen }: Drafted): string {
+function declaration({ name, listed, guess: each, seen }: Drafted): string {
   const { effect, because, destinations, sinks } = each
   const fields = [
     `effect: ${effect}`,
     ...(destinations.length > 0 ? [`destinations: [${destinations.map(quoted).join(', ')}]`] : []),
     ...(sinks.length > 0 ? [`sinks: [${sinks.map(quoted).join(', ')}]`] : []),
   ]
-  const description = excerpt(textOf(said, 'description'), 90)
+  const description = excerpt(textOf(listed, 'description'), 90)
   return [
     ...(description === '' ? [] : [`  # “${description}”`]),
     ...[`${effect}: ${because}`, ...doubtsOf(each), ...(seen ? seenLines(seen) : [])].map(
@@ -234,8 +234,8 @@ const INSIDE = `    # only below one directory: when: 'effect == "read" && path.
 
 /** Whether a tool that reads takes a path. */
 function namesPaths(tools: readonly Drafted[]): boolean {
-  return tools.some(({ said, guess: { effect } }) => {
-    const schema = said['inputSchema']
+  return tools.some(({ listed, guess: { effect } }) => {
+    const schema = listed['inputSchema']
     const properties = isObject(schema) ? schema['properties'] : undefined
     return effect === 'read' && isObject(properties) && Object.hasOwn(properties, 'path')
   })

@@ -76,13 +76,13 @@ export function stricter(a: EffectClass, b: EffectClass): EffectClass {
 }
 
 /** A word that implies an effect class. */
-interface Saying {
+interface EffectWord {
   readonly word: string
   readonly effect: EffectClass
 }
 
 /** The words of a tool's name that imply an effect class. */
-export function sayingsOfName(name: string): readonly Saying[] {
+export function effectWordsInName(name: string): readonly EffectWord[] {
   const words = wordsOf(name.slice(0, 256))
   const done = words.filter((word, i) => isOpening(words, i) || verbs.has(stem(word))).map(stem)
   // With a reading verb the noun is only an object: `get_order` and `order_list` order nothing.
@@ -93,7 +93,7 @@ export function sayingsOfName(name: string): readonly Saying[] {
     return isRead ? (noun === 'read' ? noun : undefined) : (grave.get(word) ?? noun)
   }
   return words.flatMap((word, i) =>
-    isOpening(words, i) ? saying(word, 'read') : saying(word, verbs.get(stem(word)) ?? thingOf(word)),
+    isOpening(words, i) ? effectWord(word, 'read') : effectWord(word, verbs.get(stem(word)) ?? thingOf(word)),
   )
 }
 
@@ -113,17 +113,17 @@ function isOpening(words: readonly string[], i: number): boolean {
 const MAX_READ = 4000
 
 /** The words of a description that imply an effect class: any verb in its first sentence, and strong verbs in the rest. */
-export function sayingsOfDescription(description: string): readonly Saying[] {
+export function effectWordsInDescription(description: string): readonly EffectWord[] {
   const text = description.slice(0, MAX_READ)
   const end = sentenceEnd(text)
-  const first = wordsOf(text.slice(0, end)).flatMap((word) => saying(word, spoken.get(stem(word))))
+  const first = wordsOf(text.slice(0, end)).flatMap((word) => effectWord(word, spoken.get(stem(word))))
   const rest = wordsOf(text.slice(end)).flatMap((word) =>
-    strong.has(stem(word)) ? saying(word, spoken.get(stem(word))) : [],
+    strong.has(stem(word)) ? effectWord(word, spoken.get(stem(word))) : [],
   )
   return [...first, ...rest]
 }
 
-function saying(word: string, effect: EffectClass | undefined): readonly Saying[] {
+function effectWord(word: string, effect: EffectClass | undefined): readonly EffectWord[] {
   return effect === undefined ? [] : [{ word, effect }]
 }
 
@@ -175,7 +175,7 @@ const SECRETS = new Set(
 )
 
 /** Whether the name or the first sentence of the description mentions secrets. */
-export function speaksOfSecrets(name: string, description: string): boolean {
+export function mentionsSecrets(name: string, description: string): boolean {
   const text = description.slice(0, MAX_READ)
   const words = [...wordsOf(name.slice(0, 256)), ...wordsOf(text.slice(0, sentenceEnd(text)))]
   return words.some((word) => SECRETS.has(word))

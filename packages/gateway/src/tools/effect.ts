@@ -3,7 +3,7 @@
 
 import type { EffectClass, JsonObject } from '@tollgate/evidence'
 import { hintOf, isObject, textOf } from './offer.ts'
-import { sayingsOfDescription, sayingsOfName, speaksOfSecrets, stricter } from './effect-words.ts'
+import { effectWordsInDescription, effectWordsInName, mentionsSecrets, stricter } from './effect-words.ts'
 
 /** The guessed effect of a tool, with its reason. */
 export interface Guess {
@@ -20,35 +20,35 @@ export interface Guess {
   readonly showsSecrets: boolean
 }
 
-/** Guesses the effect of a tool. `said` is the tool as listed by its server. */
-export function guess(tool: string, said: JsonObject): Guess {
-  const { effect, because } = effectOf(tool, said)
-  const names = argumentsOf(said)
+/** Guesses the effect of a tool. `listed` is the tool as listed by its server. */
+export function guess(tool: string, listed: JsonObject): Guess {
+  const { effect, because } = effectOf(tool, listed)
+  const names = argumentsOf(listed)
   return {
     effect,
     because,
     destinations: names.filter((name) => DESTINATIONS.has(name.toLowerCase())),
     sinks: effect === 'read' ? [] : names.filter((name) => SINKS.has(name.toLowerCase())),
-    isOpen: hintOf(said, 'openWorldHint') !== false,
-    showsSecrets: speaksOfSecrets(tool, textOf(said, 'description')),
+    isOpen: hintOf(listed, 'openWorldHint') !== false,
+    showsSecrets: mentionsSecrets(tool, textOf(listed, 'description')),
   }
 }
 
-function effectOf(tool: string, said: JsonObject): Pick<Guess, 'effect' | 'because'> {
-  const inName = sayingsOfName(tool)
-  const inText = sayingsOfDescription(textOf(said, 'description'))
+function effectOf(tool: string, listed: JsonObject): Pick<Guess, 'effect' | 'because'> {
+  const inName = effectWordsInName(tool)
+  const inText = effectWordsInDescription(textOf(listed, 'description'))
   const acts = [...inName, ...inText].filter(({ effect }) => effect !== 'read')
   const worst = acts.find(({ effect }) => acts.every((each) => stricter(effect, each.effect) === effect))
-  if (worst) return raised(said, worst.effect, `its text contains \`${worst.word}\``)
-  if (inName.length > 0 && inText.length > 0 && hintOf(said, 'readOnlyHint') !== false) {
-    return raised(said, 'read', 'name and description mention only reading')
+  if (worst) return raised(listed, worst.effect, `its text contains \`${worst.word}\``)
+  if (inName.length > 0 && inText.length > 0 && hintOf(listed, 'readOnlyHint') !== false) {
+    return raised(listed, 'read', 'name and description mention only reading')
   }
   // The default class of a policy, stated explicitly.
   return { effect: 'admin', because: 'name and description do not say clearly what it does' }
 }
 
-function raised(said: JsonObject, effect: EffectClass, because: string): Pick<Guess, 'effect' | 'because'> {
-  const isDestructive = hintOf(said, 'destructiveHint') === true
+function raised(listed: JsonObject, effect: EffectClass, because: string): Pick<Guess, 'effect' | 'because'> {
+  const isDestructive = hintOf(listed, 'destructiveHint') === true
   if (!isDestructive || stricter(effect, 'delete') === effect) return { effect, because }
   return { effect: 'delete', because: `${because}, and its server marks it as destructive` }
 }

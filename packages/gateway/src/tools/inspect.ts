@@ -6,11 +6,11 @@ import { problemsInSchema } from '@tollgate/kernel/detection'
 import type { Finding } from './finding.ts'
 import { excerpt, escaped, hiddenIn, visible, type Hidden } from './hidden.ts'
 import { findingsOfNames } from './inspect-names.ts'
-import { hintOf, isUsable, saidIn, serverOf, textOf, toolOf, type Offer } from './offer.ts'
+import { hintOf, isUsable, serverPart, serverOf, textOf, toolOf, type Offer } from './offer.ts'
 import { mentionsIn } from './mentions.ts'
 import { textsIn, type Placed } from './texts.ts'
 import { threatNotes } from './threats.ts'
-import { sayingsOfDescription, sayingsOfName } from './effect-words.ts'
+import { effectWordsInDescription, effectWordsInName } from './effect-words.ts'
 
 /** A finding without the name of the tool. */
 type ToolNote = Omit<Finding, 'tool'>
@@ -72,7 +72,7 @@ const TOO_LARGE: ToolNote = {
 
 function notesIn({ name, definition }: Offer): readonly ToolNote[] {
   const tool = toolOf(name)
-  const texts = [...textsIn(saidIn(definition))]
+  const texts = [...textsIn(serverPart(definition))]
   const notes = [
     ...(tool === undefined ? [] : nameNotes(tool)),
     ...TEXT_CHECKS.flatMap((check) => texts.flatMap(check)),
@@ -136,10 +136,12 @@ function schemaNotes({ content }: Definition): readonly ToolNote[] {
 }
 
 function hintNotes(tool: string, definition: Definition): readonly ToolNote[] {
-  const said = saidIn(definition)
-  if (hintOf(said, 'readOnlyHint') !== true) return []
-  const [inName] = sayingsOfName(tool).filter(({ effect }) => effect !== 'read')
-  const [inText] = sayingsOfDescription(textOf(said, 'description')).filter(({ effect }) => effect !== 'read')
+  const listed = serverPart(definition)
+  if (hintOf(listed, 'readOnlyHint') !== true) return []
+  const [inName] = effectWordsInName(tool).filter(({ effect }) => effect !== 'read')
+  const [inText] = effectWordsInDescription(textOf(listed, 'description')).filter(
+    ({ effect }) => effect !== 'read',
+  )
   const word = inName ?? inText
   if (!word) return []
   const where = inName ? 'name' : 'description'

@@ -2,7 +2,7 @@
 
 import type { Finding } from './finding.ts'
 import { excerpt } from './hidden.ts'
-import { saidIn, serverOf, toolOf, type Offer } from './offer.ts'
+import { serverPart, serverOf, toolOf, type Offer } from './offer.ts'
 import { textsIn } from './texts.ts'
 
 const MAX_NAME_LENGTH = 160
@@ -46,7 +46,7 @@ interface Mention {
 
 function mentionIn({ name, definition }: Offer, owners: ReturnType<typeof ownersOf>): Mention | undefined {
   const own = serverOf(name)
-  for (const { at, text, isName } of textsIn(saidIn(definition))) {
+  for (const { at, text, isName } of textsIn(serverPart(definition))) {
     if (isName || at === '/name') continue
     for (const { word, isQuoted } of identifiersIn(text)) {
       const servers = owners.get(word)

@@ -48,7 +48,7 @@ export function toolOf(name: string): string | undefined {
 }
 
 /** The part of a definition that comes from the server, without the members that the gateway added. */
-export function saidIn({ content }: Pick<Definition, 'content'>): JsonObject {
+export function serverPart({ content }: Pick<Definition, 'content'>): JsonObject {
   const { tool } = content
   if (isObject(tool)) return tool
   return Object.fromEntries(Object.entries(content).filter(([name]) => !OURS.includes(name)))
@@ -72,14 +72,14 @@ export function isList(value: Json | undefined): value is readonly Json[] {
 }
 
 /** The text of a member; empty if it has none. */
-export function textOf(said: JsonObject, member: string): string {
-  const value = Object.hasOwn(said, member) ? said[member] : undefined
+export function textOf(listed: JsonObject, member: string): string {
+  const value = Object.hasOwn(listed, member) ? listed[member] : undefined
   return typeof value === 'string' ? value : ''
 }
 
 /** A boolean annotation of a tool; undefined if it is not set. */
-export function hintOf(said: JsonObject, hint: string): boolean | undefined {
-  const { annotations } = said
+export function hintOf(listed: JsonObject, hint: string): boolean | undefined {
+  const { annotations } = listed
   if (!isObject(annotations) || !Object.hasOwn(annotations, hint)) return undefined
   const value = annotations[hint]
   return typeof value === 'boolean' ? value : undefined

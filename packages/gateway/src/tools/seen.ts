@@ -7,7 +7,7 @@ import type { TraceEntry } from '@tollgate/kernel/workbench'
 import { excerpt } from './hidden.ts'
 import { lookOf, mostly, type Looks } from './looks.ts'
 import { isList, isObject } from './offer.ts'
-import { speaksOfSecrets, stricter, wordsOf } from './effect-words.ts'
+import { mentionsSecrets, stricter, wordsOf } from './effect-words.ts'
 
 /** A tool that was seen in calls. */
 export interface SeenTool {
@@ -125,7 +125,7 @@ function typeOf(value: Json): string {
 
 /** Whether a value may appear in a policy file: no secret, no personal data, no address or account. */
 function isHarmless(name: string, value: Json): boolean {
-  if (speaksOfSecrets(name, '') || JSON.stringify(value).length > MAX_READ) return false
+  if (mentionsSecrets(name, '') || JSON.stringify(value).length > MAX_READ) return false
   if (holdsSecret({ [name]: value })) return false
   return readTexts({ [name]: value }).every(
     ({ marks, values, findings }) =>

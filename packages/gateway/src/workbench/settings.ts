@@ -8,14 +8,14 @@ import { schemasIn } from './generate/shape.ts'
 import { ruleText } from './rule-changes.ts'
 
 /** A step whose status differs. */
-export interface StandingChange {
+export interface StatusChange {
   readonly rung: StepStatus['rung']
   readonly from: StepStatus['standing']
   readonly to: StepStatus['standing']
 }
 
 /** The steps whose status differs under the second policy. */
-export function standingsThatDiffer(a: Policy, b: Policy): readonly StandingChange[] {
+export function statusChanges(a: Policy, b: Policy): readonly StatusChange[] {
   const after = describeLadder(b)
   return describeLadder(a).flatMap(({ rung, standing }, i) => {
     const to = after[i]?.standing ?? standing

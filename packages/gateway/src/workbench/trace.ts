@@ -26,8 +26,8 @@ export async function* tracePages(view: LedgerView): AsyncGenerator<readonly Tra
 async function* payloadPages(view: LedgerView): AsyncGenerator<readonly Payload[]> {
   const first = await firstKept(view)
   if (first === undefined) return
-  const standing = (await view.indexesOf([...STATEFUL_KINDS])).filter((index) => index < first)
-  for (const index of standing) yield await view.payloads(index, 1)
+  const inForce = (await view.indexesOf([...STATEFUL_KINDS])).filter((index) => index < first)
+  for (const index of inForce) yield await view.payloads(index, 1)
   // Read once: the ledger may grow while it is read.
   const size = await view.size()
   for (let from = first; from < size;) {

@@ -21,7 +21,7 @@ import { readCaseFile } from '../../src/workbench/case-file.ts'
 import { generateCalls } from '../../src/workbench/generate/calls.ts'
 import { draftsIn } from '../../src/workbench/generate/cases.ts'
 import { callOf } from '../../src/workbench/generate/draft.ts'
-import { askingThatDiffers, sectionsThatDiffer, standingsThatDiffer } from '../../src/workbench/settings.ts'
+import { askingThatDiffers, sectionsThatDiffer, statusChanges } from '../../src/workbench/settings.ts'
 import { read } from './mutants.ts'
 
 function policy(text: string): Policy {
@@ -233,7 +233,7 @@ describe('differences that no single call shows', () => {
     const b = policy(
       `${RULES.replace('ops', 'finance')}gates: { temporal: { rate: { '*': 5/h } }, session-risk: { threshold: 0.5 } }`,
     )
-    expect(standingsThatDiffer(a, b)).toEqual([{ rung: 'temporal', from: 'not configured', to: 'active' }])
+    expect(statusChanges(a, b)).toEqual([{ rung: 'temporal', from: 'not configured', to: 'active' }])
     expect(sectionsThatDiffer(a, b)).toEqual(['rules', 'gates.session-risk', 'gates.temporal'])
     expect(askingThatDiffers(a, b)).toEqual(['a'])
     expect(askingThatDiffers(a, a)).toEqual([])

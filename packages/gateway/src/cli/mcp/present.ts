@@ -3,7 +3,7 @@
 import type { Finding } from '../../tools/finding.ts'
 import { excerpt } from '../../tools/hidden.ts'
 import type { ShownTool } from '../../tools/listing.ts'
-import { saidIn, textOf } from '../../tools/offer.ts'
+import { serverPart, textOf } from '../../tools/offer.ts'
 import { findingLines } from './list.ts'
 import { diffLines, toolText } from './show.ts'
 import { shown } from '../program/table.ts'
@@ -37,7 +37,7 @@ const MAX_SHOWN = 2000
 
 function brief(tool: ShownTool, names: string, paint: Colors): string {
   const { state, origin, offered, offered_definition, diff } = tool
-  const fields = saidIn({ content: offered_definition ?? {} })
+  const fields = serverPart({ content: offered_definition ?? {} })
   const text = textOf(fields, 'description') || textOf(fields, 'instructions')
   // Prompt injection can be in any field, most often in the description of a parameter.
   const rest = Object.entries(fields).filter(([name, value]) => value !== null && !SHOWN_ABOVE.includes(name))

@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { visible } from '../../tools/hidden.ts'
 import type { ListedServer, ShownTool } from '../../tools/listing.ts'
-import { isList, isObject, originIn, saidIn, textOf } from '../../tools/offer.ts'
+import { isList, isObject, originIn, serverPart, textOf } from '../../tools/offer.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { withConnection, type Connection } from '../program/connect.ts'
 import { findingLines, painted } from './list.ts'
@@ -39,7 +39,7 @@ function serverText(server: ListedServer, definition: JsonObject | null, paint: 
   const origin = definition ? originIn({ content: definition }) : undefined
   return [
     ...(origin === undefined ? [] : [pairs([['from', shown(origin)]]), '']),
-    ...(definition ? fieldLines(saidIn({ content: definition })) : []),
+    ...(definition ? fieldLines(serverPart({ content: definition })) : []),
     ...(findings.length > 0 ? ['findings:', ...findingLines(findings, paint), ''] : []),
     table(['TOOL', 'STATE'], rows),
   ].join('\n')
@@ -68,7 +68,7 @@ export function toolText(tool: ShownTool, paint: Colors): string {
     '',
     ...(findings.length > 0 ? ['findings:', ...findingLines(findings, paint), ''] : []),
     ...(diff.length > 0 ? ['changed since it was approved:', ...diffLines(diff, paint), ''] : []),
-    ...(definition ? fieldLines(saidIn({ content: definition })) : []),
+    ...(definition ? fieldLines(serverPart({ content: definition })) : []),
   ]
     .join('\n')
     .trimEnd()

@@ -3,7 +3,7 @@
 import type { JsonObject } from '@tollgate/evidence'
 import type { Policy } from '@tollgate/kernel/policy'
 import { LOOSENING, outcomeText, type Example, type ChangeGroup } from '../../workbench/compare.ts'
-import type { StandingChange } from '../../workbench/settings.ts'
+import type { StatusChange } from '../../workbench/settings.ts'
 import type { Untried } from '../../workbench/untried.ts'
 import { shown, word } from '../program/table.ts'
 import type { Colors } from '../program/terminal.ts'
@@ -35,7 +35,7 @@ export interface Diff {
   readonly missing: readonly string[]
   /** Accepted names that are not needed. */
   readonly stale: readonly string[]
-  readonly standings: readonly StandingChange[]
+  readonly standings: readonly StatusChange[]
   readonly sections: readonly string[]
   /** Rules with other approvers or another expiry. */
   readonly asking: readonly string[]

@@ -15,7 +15,7 @@ import {
 } from '../../workbench/diff.ts'
 import { usualCalls } from '../../workbench/generate/calls.ts'
 import type { Draft } from '../../workbench/generate/draft.ts'
-import { askingThatDiffers, sectionsThatDiffer, standingsThatDiffer } from '../../workbench/settings.ts'
+import { askingThatDiffers, sectionsThatDiffer, statusChanges } from '../../workbench/settings.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { dataOf } from '../program/connect.ts'
 import { policyIn } from './policy-file.ts'
@@ -74,7 +74,7 @@ function resultOf(
     untried,
     missing: missingIn(all, accepted),
     stale: staleIn(all, accepted),
-    standings: standingsThatDiffer(a.policy, b.policy),
+    standings: statusChanges(a.policy, b.policy),
     sections: sectionsThatDiffer(a.policy, b.policy),
     asking: askingThatDiffers(a.policy, b.policy),
   }

@@ -287,13 +287,13 @@ export function faultOf(cause: unknown, file: string): GatewayError {
   if (cause instanceof GatewayError) return cause
   const known = MEANINGS[resultCode(cause) & 0xff] ?? SYSTEM_MEANINGS[systemCode(cause)]
   if (known) return new GatewayError(known.code, `\`${file}\` ${known.says}`, { cause, hints: [known.hint] })
-  return new GatewayError('STORE_FAILED', `\`${file}\` cannot be used (${saidBy(cause)})`, { cause })
+  return new GatewayError('STORE_FAILED', `\`${file}\` cannot be used (${errorText(cause)})`, { cause })
 }
 
 /** The error text of SQLite or the system, shortened. It never contains ledger content. */
-function saidBy(cause: unknown): string {
-  const said = cause instanceof Error ? cause.message : 'no reason was given'
-  return said.replaceAll(/\s+/g, ' ').slice(0, 200)
+function errorText(cause: unknown): string {
+  const text = cause instanceof Error ? cause.message : 'no reason was given'
+  return text.replaceAll(/\s+/g, ' ').slice(0, 200)
 }
 
 const [READ_ONLY, INPUT, FULL, CLOSED] = [8, 10, 13, 14].map((code) => MEANINGS[code])

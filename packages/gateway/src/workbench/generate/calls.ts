@@ -92,7 +92,7 @@ function focusesOf(world: World, a: Policy, b: Policy): Focuses {
   const rules = distinctRules([a, b])
   const moved = changedRules(a, b)
   const changed = rules.filter((rule) => moved.has(ruleKey(rule))).slice(0, MAX_CHANGED)
-  const declared = world.tools.filter((tool) => isDeclaredAnew(world, tool)).slice(0, MAX_CHANGED)
+  const declared = world.tools.filter((tool) => isRedeclared(world, tool)).slice(0, MAX_CHANGED)
   return {
     changed: [
       ...changed.map((rule) => ofChange(world, rule)),
@@ -118,8 +118,8 @@ function changedRules(a: Policy, b: Policy): ReadonlySet<string> {
   ])
 }
 
-function isDeclaredAnew(world: World, tool: string): boolean {
-  return world.declaredAnew.some((name) => name.matches(tool))
+function isRedeclared(world: World, tool: string): boolean {
+  return world.redeclared.some((name) => name.matches(tool))
 }
 
 /** The tools to try a rule with: declared ones first, one per effect class. */

@@ -28,7 +28,7 @@ export interface World {
   /** Calls of case files. */
   readonly seeds: readonly Draft[]
   /** Tool declarations that differ between the policies. */
-  readonly declaredAnew: readonly NamePattern[]
+  readonly redeclared: readonly NamePattern[]
   /** The ways to make a rule's condition true or false. */
   waysOf(rule: Rule): Ways
   /** The declarations of a tool: none, one or two. */
@@ -92,7 +92,7 @@ export function worldOf(a: Policy, b: Policy, seeds: readonly Draft[] = []): Wor
     addresses: addressesOf(...policies),
     fitting: createFitting(),
     seeds,
-    declaredAnew: toolsThatDiffer(a, b),
+    redeclared: toolsThatDiffer(a, b),
     waysOf: ({ when }) => kept(ways, when?.source ?? 'true', waysOf),
     declared,
     shapeOf: (tool) => kept(shapes, tool, () => shapeOf(declared(tool), schemas)),
