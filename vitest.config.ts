@@ -37,7 +37,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 // They load modules again, as another host has them, and need one copy of each.
-const FROM_SOURCES = /\/packages\/evidence\/test\//
+const FROM_SOURCES = '/packages/evidence/test/'
 
 /**
  * Sends the imports of a package's sources to their compiled form: tests run the code that ships, and Node loads it without a
@@ -48,7 +48,7 @@ export const compiled: Plugin = {
   enforce: 'pre',
   resolveId(source, importer) {
     if (importer === undefined || !/^(?:\.|\/|file:).*\.ts$/.test(source)) return undefined
-    if (FROM_SOURCES.test(importer) || SOURCE.test(importer)) return undefined
+    if (importer.includes(FROM_SOURCES) || SOURCE.test(importer)) return undefined
     const path = source.startsWith('file:') ? fileURLToPath(source) : resolve(dirname(importer), source)
     const [, folder, file] = SOURCE.exec(path) ?? []
     return file === undefined ? undefined : { id: `${folder}/dist/${file}.js`, external: true }

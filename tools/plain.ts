@@ -14,9 +14,10 @@ export type Area = (typeof AREAS)[number]
 
 /** Hits per area and package. Lower a number when a change removes hits; never raise one. */
 export const CEILING: Readonly<Record<Area, Readonly<Record<string, number>>>> = {
-  docs: { project: 291, client: 19, evidence: 2, kernel: 2 },
-  strings: { client: 6, evidence: 14, gateway: 154, kernel: 41 },
-  comments: { client: 107, evidence: 92, gateway: 1165, kernel: 831 },
+  docs: { project: 0, client: 0, evidence: 0, gateway: 0, kernel: 0 },
+  // Both are entries of word lists that the scanner and the scope proposer match.
+  strings: { client: 0, evidence: 0, gateway: 0, kernel: 2 },
+  comments: { client: 0, evidence: 0, gateway: 0, kernel: 0 },
 }
 
 const IDIOMS: readonly (readonly [string, RegExp])[] = [

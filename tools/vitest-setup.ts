@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Called once by the test runner. */
-export default function setup(): void {
+export function setup(): void {
   const args = ['node_modules/typescript/bin/tsc', '-b', 'tsconfig.build.json']
   execFileSync(process.execPath, args, { cwd: root, stdio: 'inherit' })
 }

@@ -111,7 +111,7 @@ function refusalText(decided: Decided, tool: string): string {
 }
 
 function refusedFor(code: string, receipt?: string): Ruling {
-  const text = `[Tollgate] A call was not run (${code}). What to do: ${reasonOf(code)?.remedy ?? 'ask the person who runs the gateway.'}${receiptNote(receipt)}`
+  const text = `[Tollgate] A call was not run (${code}). Next step: ${reasonOf(code)?.remedy ?? 'ask the person who runs the gateway.'}${receiptNote(receipt)}`
   return { allowed: false, text, receipt }
 }
 

@@ -62,7 +62,7 @@ export function isLauncher(text: string): boolean {
   return text.slice(0, 200).includes(LAUNCHER_MARK.slice(2))
 }
 
-/** What to type for `tollgate` in the user's shell, from any directory. */
+/** The words that start this installation in the user's shell, from any directory. */
 export function commandWord(env: NodeJS.ProcessEnv = process.env): string {
   const found = foundOn(env['PATH'])
   if (found !== undefined && leadsHere(found)) return 'tollgate'
