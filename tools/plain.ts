@@ -163,6 +163,42 @@ function hitsIn(path: string, { line, text, heading }: Passage, area: Area): rea
   return [...idioms, ...headless.map(({ index }) => at('headless What/Who', index))]
 }
 
+/** Words of names that the glossary replaced: `step` for rung, `action` for deed, `target` for aim, and so on. */
+const RETIRED = new Set(
+  'rung rungs deed deeds vigil tidings tires era visit heard aim scene veil bell rings earned longest'.split(
+    ' ',
+  ),
+)
+
+/** The names of files, types, functions and constants that have a retired word, each with its file. */
+export function retiredNames(files: readonly Source[]): readonly string[] {
+  return files.flatMap(({ path, text }) => {
+    if (!path.endsWith('.ts')) return []
+    const names = [posix.basename(path, '.ts'), ...declaredIn(sourceOf(path, text))]
+    return names
+      .filter((name) => partsOf(name).some((part) => RETIRED.has(part)))
+      .map((name) => `${path}: ${name}`)
+  })
+}
+
+function declaredIn(source: ts.SourceFile): readonly string[] {
+  return source.statements.flatMap((statement) => {
+    if (ts.isVariableStatement(statement)) {
+      return statement.declarationList.declarations.map(({ name }) => name.getText(source))
+    }
+    const named = ts.isDeclarationStatement(statement) ? statement.name : undefined
+    return named && ts.isIdentifier(named) ? [named.text] : []
+  })
+}
+
+/** The words of a name: `aimOf` has `aim` and `of`, `NO_AIM` has `no` and `aim`. */
+function partsOf(name: string): readonly string[] {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+}
+
 /** The documents and the shipped code under a folder. */
 export function readTexts(root: string): readonly Source[] {
   const code = readTree(root).filter(({ path }) => isShipped(path) && path.endsWith('.ts'))

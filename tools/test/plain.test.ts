@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { countIdioms, overCeiling, readTexts } from '../plain.ts'
+import { countIdioms, overCeiling, readTexts, retiredNames } from '../plain.ts'
 
 const FILE = 'packages/kernel/src/a.ts'
 const SAMPLES = [
@@ -72,5 +72,25 @@ describe('the ceiling', () => {
 
   it('is above the tree', () => {
     expect(overCeiling(countIdioms(readTexts(fileURLToPath(new URL('../..', import.meta.url)))))).toEqual([])
+  })
+})
+
+describe('a name with a word that the glossary replaced', () => {
+  it.each([
+    ['packages/kernel/src/gates/risk-aim.ts', '', 'risk-aim'],
+    [FILE, 'export const LONGEST_NAME = 1', 'LONGEST_NAME'],
+    [FILE, 'export function deedsOf(): void {}', 'deedsOf'],
+    [FILE, 'interface PolicyRung {}', 'PolicyRung'],
+    [FILE, 'type Era = 1', 'Era'],
+  ])('is found: %s %s', (path, text, name) => {
+    expect(retiredNames([{ path, text }])).toEqual([`${path}: ${name}`])
+  })
+
+  it('is not any name that contains its letters, nor a JSON member', () => {
+    expect(retiredNames([{ path: FILE, text: 'const average = { rung: 1 }; class Claim {}' }])).toEqual([])
+  })
+
+  it('is nowhere in the tree', () => {
+    expect(retiredNames(readTexts(fileURLToPath(new URL('../..', import.meta.url))))).toEqual([])
   })
 })
