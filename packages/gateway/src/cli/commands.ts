@@ -8,6 +8,7 @@ import type * as groupCommands from './groups.ts'
 import type * as mcpCommands from './mcp/commands.ts'
 import { addPolicy } from './policy/commands.ts'
 import type * as scopeCommands from './policy/scope-commands.ts'
+import type * as setupCommands from './setup/setup-commands.ts'
 import { openTerminal, type Terminal } from './program/terminal.ts'
 import { VERSION } from './program/version.ts'
 
@@ -52,17 +53,22 @@ export async function createProgram(finish: (exit: number) => void, first?: stri
   return program
 }
 
-type Groups = typeof groupCommands & typeof delegationCommands & typeof mcpCommands & typeof scopeCommands
+type Groups = typeof groupCommands &
+  typeof delegationCommands &
+  typeof mcpCommands &
+  typeof scopeCommands &
+  typeof setupCommands
 
 async function addAll(program: Command, to: To): Promise<void> {
-  const [groups, delegations, mcp, scope] = await Promise.all([
+  const [groups, delegations, mcp, scope, setup] = await Promise.all([
     import('./groups.ts'),
     import('./people/delegation-commands.ts'),
     import('./mcp/commands.ts'),
     import('./policy/scope-commands.ts'),
+    import('./setup/setup-commands.ts'),
   ])
-  const all = { ...groups, ...delegations, ...mcp, ...scope }
-  addSetup(program.commandsGroup('Start:'), to)
+  const all = { ...groups, ...delegations, ...mcp, ...scope, ...setup }
+  addSetup(program.commandsGroup('Start:'), to, all)
   addDaily(program.commandsGroup('Every day:'), to, all)
   addEvidence(program.commandsGroup('Evidence:'), to)
   addUpkeep(program.commandsGroup('Upkeep:'), to, all)
@@ -89,7 +95,7 @@ function lazily<O>(
   }
 }
 
-function addSetup(program: Command, to: To): void {
+function addSetup(program: Command, to: To, groups: Groups): void {
   local(program, 'init')
     .summary('create a data directory: keys, configuration, policy, ledger')
     .description(
@@ -142,6 +148,7 @@ function addSetup(program: Command, to: To): void {
     .addOption(port('listen on this port instead of the configured one; 0 picks a free port'))
     .addHelpText(...examples(['tollgate serve --data /var/lib/tollgate', '']))
     .action(to(async () => (await import('./setup/serve.ts')).runServe))
+  groups.addSetupTargets(program, to)
   program
     .command('demo')
     .summary('see what a gateway does, with real calls')

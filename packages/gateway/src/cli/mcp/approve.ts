@@ -1,20 +1,22 @@
 // `tollgate mcp approve` and `tollgate mcp revoke`: pin and unpin tool definitions, by the hash that was shown.
 
-import process from 'node:process'
-import { createInterface } from 'node:readline'
 import { isAtLeast, type Finding } from '../../tools/finding.ts'
 import type { ListedTool, Listing, ShownTool } from '../../tools/listing.ts'
 import { ask } from '../program/ask.ts'
+import { chosenOf } from './approve-choice.ts'
+import type { FacultyGroup } from './faculties.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { withConnection, type Connection } from '../program/connect.ts'
 import { definitionsOf, find, listingOf, noteNoGateway, warnOfMore, type NamedTools } from './names.ts'
 import { present } from './present.ts'
 import { shown } from '../program/table.ts'
-import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
+import { CommandError, type Terminal } from '../program/terminal.ts'
 
 interface ApproveOptions extends GatewayOptions {
   readonly yes?: boolean
   readonly despiteFindings?: boolean
+  readonly schemas?: boolean
+  readonly also?: readonly (FacultyGroup | 'all')[]
 }
 
 /** Pins tools, or everything that a server offers. */
@@ -35,13 +37,15 @@ export async function runApprove(
       return 0
     }
     const about = findingsOf(tools)
-    present(terminal, tools, about)
+    present(terminal, tools, about, options.schemas === true)
     refuseHigh(about, options)
-    if (!(await isWanted(tools, options))) {
+    const chosen = await chosenOf(terminal, tools, names, options)
+    if (chosen.length === 0) {
+      terminal.data({ pinned: [] }, '')
       terminal.say('nothing was approved')
       return 1
     }
-    return await pinAll(terminal, connection, tools)
+    return await pinAll(terminal, connection, chosen)
   })
 }
 
@@ -91,31 +95,6 @@ function refuseHigh(findings: readonly Finding[], { despiteFindings }: ApproveOp
     'read the findings above, and approve the tools that you want one by one',
     'or approve everything with `--despite-findings`',
   )
-}
-
-async function isWanted(tools: readonly ShownTool[], { yes }: ApproveOptions): Promise<boolean> {
-  if (yes === true) return true
-  if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new UsageError(
-      'approval needs a confirmation, and this is not a terminal',
-      'add `--yes` after you have read the definitions above',
-    )
-  }
-  const what = tools.length === 1 ? shown(tools[0]?.tool ?? '') : `these ${tools.length} tools`
-  process.stderr.write(`tollgate: approve ${what}? [y/N] `)
-  return /^y(es)?$/i.test((await readAnswer()).trim())
-}
-
-/** Reads one line from the terminal; empty if it ends. Does not change the terminal mode, so Ctrl-C still works. */
-function readAnswer(): Promise<string> {
-  const reader = createInterface({ input: process.stdin, terminal: false })
-  return new Promise((resolve) => {
-    reader.once('line', (line) => {
-      resolve(line)
-      reader.close()
-    })
-    reader.once('close', () => resolve(''))
-  })
 }
 
 async function pinAll(

@@ -5,6 +5,7 @@ import { Option, type Command } from 'commander'
 import { SEVERITIES } from '../../tools/finding.ts'
 import { nearest } from '../../tools/near.ts'
 import type { To } from '../commands.ts'
+import { FACULTY_GROUPS } from './faculties.ts'
 import { examples, remote } from '../program/forms.ts'
 import { UsageError } from '../program/terminal.ts'
 
@@ -80,14 +81,19 @@ function addDeciding(mcp: Command, to: To): void {
   remote(mcp, 'approve')
     .summary('approve tools with exactly their current definitions')
     .description(
-      'Shows the tools that are not approved yet, and asks for confirmation.\nIf a definition changes later, calls are denied until a person approves it again.',
+      'Shows the tools that are not approved yet by risk, and asks for confirmation. What a server can do besides its tools (prompts,\nresources, sampling, elicitation, roots) is explained and asked separately; in a script, name it with `--also`.\nIf a definition changes later, calls are denied until a person approves it again.',
     )
     .argument('<names...>', 'SERVER for all its tools, or SERVER/TOOL')
     .option('--yes', 'do not ask for confirmation')
+    .option('--schemas', 'show every definition in full')
+    .addOption(
+      new Option('--also <what...>', 'approve this of the server, too').choices([...FACULTY_GROUPS, 'all']),
+    )
     .option('--despite-findings', 'approve even with high-severity findings')
     .addHelpText(
       ...examples(
         ['tollgate mcp approve github', ''],
+        ['tollgate mcp approve github --also prompts resources --yes', ''],
         ['tollgate mcp approve github/list_issues github/get_issue --yes', 'in a script'],
       ),
     )

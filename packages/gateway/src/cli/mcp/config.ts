@@ -73,7 +73,7 @@ function serversIn(file: Json): JsonObject | undefined {
 }
 
 /** Returns a valid and unused server name, close to the label. */
-function nameFor(label: string, taken: Set<string>): string {
+export function nameFor(label: string, taken: Set<string>): string {
   const plain = label
     .toLowerCase()
     .slice(0, 28)
@@ -161,6 +161,16 @@ function addressOf(
   }
   if (typeof url !== 'string' || !URL.canParse(fill(url))) return undefined
   return { transport: 'http', url: fill(url), headers: textMembers(entry['headers'], fill) }
+}
+
+/** Returns how to start a program as a client would, and the variables that are not set. */
+export function programAddress(
+  entry: JsonObject,
+  environment: NodeJS.ProcessEnv,
+): { readonly address: ServerAddress | undefined; readonly missing: readonly string[] } {
+  const missing = new Set<string>()
+  const address = addressOf(entry, (text) => filled(text, environment, missing), environment)
+  return { address, missing: [...missing] }
 }
 
 function textMembers(

@@ -1,27 +1,41 @@
 // Shows the definitions that a person is about to approve.
 
+import process from 'node:process'
 import type { Finding } from '../../tools/finding.ts'
 import { excerpt } from '../../tools/hidden.ts'
 import type { ShownTool } from '../../tools/listing.ts'
 import { serverPart, textOf } from '../../tools/offer.ts'
 import { findingLines } from './list.ts'
+import { riskTable } from './risk.ts'
 import { diffLines, toolText } from './show.ts'
 import { shown } from '../program/table.ts'
 import type { Colors, Terminal } from '../program/terminal.ts'
 
-/** Shows one tool completely, or several in a few lines each, with their findings. */
-export function present(terminal: Terminal, tools: readonly ShownTool[], findings: readonly Finding[]): void {
+/**
+ * Shows one tool completely. Several are shown by risk, in one line for each kind of action; changed tools are also shown with
+ * their changes. With `schemas`, every definition follows.
+ */
+export function present(
+  terminal: Terminal,
+  tools: readonly ShownTool[],
+  findings: readonly Finding[],
+  schemas: boolean,
+): void {
   const { paint } = terminal
   const [only, ...more] = tools
   if (only && more.length === 0) {
     terminal.line(toolText(only, paint))
     return
   }
+  const defined = tools.map(({ tool, offered_definition }) => ({ tool, content: offered_definition ?? {} }))
+  terminal.line(riskTable(defined, paint, process.stderr.columns || 100))
   // All faculties of a server share one definition: the server's description of itself.
   const seen = new Map(tools.map((tool) => [tool.kind === 'tool' ? tool.tool : (tool.offered ?? ''), tool]))
-  for (const tool of seen.values()) terminal.line(brief(tool, namesOf(tool, tools), paint))
+  for (const tool of seen.values()) {
+    if (schemas || tool.state === 'changed') terminal.line(brief(tool, namesOf(tool, tools), paint))
+  }
   if (findings.length > 0) terminal.line(['findings:', ...findingLines(findings, paint)].join('\n'))
-  terminal.say('`tollgate mcp show TOOL` shows the full definition')
+  if (!schemas) terminal.say('add `--schemas` to read every definition; `tollgate mcp show TOOL` shows one')
 }
 
 function namesOf({ tool, kind, offered }: ShownTool, tools: readonly ShownTool[]): string {

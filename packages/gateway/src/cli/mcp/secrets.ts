@@ -21,6 +21,11 @@ export function secretsIn(entry: JsonObject): readonly string[] {
   ]
 }
 
+/** Whether a value under this name is probably a secret. */
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name.slice(0, 200))
+}
+
 /** Returns the strings in a value: itself, or those in a list. */
 export function textsIn(value: Json | undefined): readonly string[] {
   return [value].flat().filter((each) => typeof each === 'string')
@@ -29,12 +34,13 @@ export function textsIn(value: Json | undefined): readonly string[] {
 function namesOfSecrets(members: Json | undefined): readonly string[] {
   return Object.entries(isObject(members) ? members : {}).flatMap(([name, value]) => {
     if (typeof value !== 'string' || value.includes('${')) return []
-    const isNamed = SECRET_NAME.test(name.slice(0, 200)) && value.length >= MIN_SECRET_LENGTH
+    const isNamed = isSecretName(name) && value.length >= MIN_SECRET_LENGTH
     return isNamed || looksLikeKey(value) ? [name.slice(0, 80)] : []
   })
 }
 
-function looksLikeKey(value: string): boolean {
+/** Whether a value has the form of a common API key. */
+export function looksLikeKey(value: string): boolean {
   const bare = value.replace(/^(?:--?[\w-]{1,60}=|[Bb]earer )/, '')
   return KEYS.some((prefix) => bare.startsWith(prefix)) && bare.length >= 16
 }

@@ -8,6 +8,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
+import type { Catalogue } from '@tollgate/kernel/admin'
 import type { Config } from '../../config/config.ts'
 import { DEFAULT_PORT, defaultData } from '../../config/place.ts'
 import { silent } from '../../log.ts'
@@ -25,8 +26,16 @@ export interface Connection {
   /** Sends a request to the API. Rejects if there is no answer. */
   request(path: string, init?: RequestInit): Promise<Response>
   /** The ledger for reading, on a data directory; undefined over HTTP. */
-  readonly local: { readonly config: Config; readonly view: LedgerView } | undefined
+  readonly local: LocalGateway | undefined
   close(): Promise<void>
+}
+
+/** A data directory that this process has opened. */
+interface LocalGateway {
+  readonly config: Config
+  readonly view: LedgerView
+  /** What servers offer, if the directory is open for writing. */
+  readonly catalogue?: Catalogue
 }
 
 type Purpose = 'read' | 'write'
@@ -243,7 +252,7 @@ async function onGateway(config: Config): Promise<Connection> {
     watch: (listener) => gateway.watch(listener),
   })
   return {
-    local: { config, view: gateway.view },
+    local: { config, view: gateway.view, catalogue: gateway.kernel.catalogue },
     request: asking(app),
     async close() {
       app.end()

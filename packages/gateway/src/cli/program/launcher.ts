@@ -71,6 +71,23 @@ export function commandWord(env: NodeJS.ProcessEnv = process.env): string {
   return [process.execPath, PROGRAM].map(shellWord).join(' ')
 }
 
+/**
+ * The words that start this installation from another program, which may have no PATH of the user: the launcher of `self-install`,
+ * else this Node with our script.
+ */
+export function startWords(env: NodeJS.ProcessEnv = process.env): readonly string[] {
+  const launchers = [foundOn(env['PATH']), launcherIn(defaultFolder(env['HOME'] ?? homedir()))]
+  // A program cannot start a `.cmd` file on Windows without a shell. A link starts whatever `node` the PATH has.
+  const own = launchers.find(
+    (each) => !WINDOWS && each !== undefined && isRunnable(each) && isOwnLauncher(each),
+  )
+  return own === undefined ? [process.execPath, PROGRAM] : [own]
+}
+
+function isOwnLauncher(file: string): boolean {
+  return leadsHere(file) && realpathSync(file) !== realpathSync(PROGRAM)
+}
+
 // A command of ours in a sentence or at the start of a line: the name, and the word after it.
 const COMMANDS = /(?<=^|[\n`(]|: | {2})(?:npx )?tollgate (?=[a-z-])/g
 

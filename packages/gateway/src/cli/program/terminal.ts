@@ -3,7 +3,7 @@
 // Standard output contains only the requested data. With --json it is one JSON document, or one per line for endless output.
 //
 // Everything else goes to standard error, after `tollgate:`, in lower case and without a full stop: first what happened, then what to
-// do, one per line. Commands ask no questions, except for the approval of a tool, and only on a terminal.
+// do, one per line. Commands ask no questions, except `mcp approve` and `setup`, and only on a terminal.
 //
 // Colours and progress appear only on a terminal, and colours not with NO_COLOR. A secret is shown once, by the command that creates
 // it, and never in an error.

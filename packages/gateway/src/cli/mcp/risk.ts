@@ -1,0 +1,81 @@
+// The tools of a server by risk: one line for each kind of action, so that a person sees at once what an approval would allow.
+
+import type { EffectClass, JsonObject } from '@tollgate/evidence'
+import { guess } from '../../tools/effect.ts'
+import { originIn, saidIn, serverOf, toolOf } from '../../tools/offer.ts'
+import { shown } from '../program/table.ts'
+import type { Colors } from '../program/terminal.ts'
+
+/** A tool with its definition. */
+interface DefinedTool {
+  readonly tool: string
+  readonly content: JsonObject
+}
+
+/** The kinds of action, mildest first. `unclear` tools count as the strictest class. */
+const RISKS = ['reads', 'writes', 'deletes', 'sends', 'pays', 'runs', 'unclear'] as const
+type Risk = (typeof RISKS)[number]
+
+const RISK_OF: Readonly<Record<EffectClass, Risk>> = {
+  read: 'reads',
+  write: 'writes',
+  delete: 'deletes',
+  send: 'sends',
+  pay: 'pays',
+  execute: 'runs',
+  admin: 'unclear',
+}
+
+/** Returns the kind of action that a tool seems to do, by its own words. */
+export function riskOf({ tool, content }: DefinedTool): Risk {
+  return RISK_OF[guess(toolOf(tool) ?? tool, saidIn({ content })).effect]
+}
+
+/** Formats the tools, one section for each server. Faculties are left out. */
+export function riskTable(tools: readonly DefinedTool[], paint: Colors, width: number): string {
+  const own = tools.filter(({ tool }) => toolOf(tool) !== undefined)
+  const servers = [...new Set(own.map(({ tool }) => serverOf(tool)))]
+  return servers
+    .map((server) =>
+      section(
+        server,
+        own.filter(({ tool }) => serverOf(tool) === server),
+        paint,
+        width,
+      ),
+    )
+    .join('\n\n')
+}
+
+function section(server: string, tools: readonly DefinedTool[], paint: Colors, width: number): string {
+  const [first] = tools
+  const origin = first && originIn(first)
+  const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`
+  const head = `${paint.bold(shown(server))}  ${count}${origin === undefined ? '' : paint.dim(`  ${shown(origin)}`)}`
+  const rows = RISKS.flatMap((risk) => {
+    const names = tools.filter((each) => riskOf(each) === risk).map(({ tool }) => shown(toolOf(tool) ?? ''))
+    return names.length === 0 ? [] : [row(risk, names, paint, width)]
+  })
+  return [head, ...rows].join('\n')
+}
+
+const INDENT = 17
+
+/** One line, or more if the names do not fit: what is approved is never hidden. */
+function row(risk: Risk, names: readonly string[], paint: Colors, width: number): string {
+  const colour = risk === 'reads' ? paint.green : risk === 'writes' ? paint.yellow : paint.red
+  const start = `  ${colour(risk.padEnd(8))} ${String(names.length).padStart(4)}  `
+  return start + wrapped(names, Math.max(20, width - INDENT)).join(`\n${' '.repeat(INDENT)}`)
+}
+
+function wrapped(names: readonly string[], width: number): readonly string[] {
+  const lines: string[] = []
+  for (const [i, name] of names.entries()) {
+    const piece = i < names.length - 1 ? `${name},` : name
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + piece.length <= width)
+      lines[lines.length - 1] = `${last} ${piece}`
+    else lines.push(piece)
+  }
+  return lines
+}

@@ -1,0 +1,27 @@
+// Asks a person a question that is answered with yes or no.
+
+import process from 'node:process'
+import { createInterface } from 'node:readline'
+
+/** Whether a person can answer here. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY
+}
+
+/** Asks on the terminal. Everything except `y` and `yes` is a no, also the end of the input. */
+export async function confirm(question: string): Promise<boolean> {
+  process.stderr.write(`tollgate: ${question} [y/N] `)
+  return /^y(es)?$/i.test((await readAnswer()).trim())
+}
+
+/** Reads one line from the terminal; empty if it ends. Does not change the terminal mode, so Ctrl-C still works. */
+function readAnswer(): Promise<string> {
+  const reader = createInterface({ input: process.stdin, terminal: false })
+  return new Promise((resolve) => {
+    reader.once('line', (line) => {
+      resolve(line)
+      reader.close()
+    })
+    reader.once('close', () => resolve(''))
+  })
+}

@@ -1,0 +1,185 @@
+// Plans what setup changes: which servers it wraps, under which names, with which edits. Changes nothing.
+
+import { readFileSync } from 'node:fs'
+import type { Change } from '../changes/apply.ts'
+import type { ServerAddress } from '../../../mcp/server/upstream.ts'
+import { nameFor, programAddress } from '../../mcp/config.ts'
+import type { ClientFile, Surroundings } from './clients.ts'
+import { edited, wrapEdits, type Edit } from './edits.ts'
+import { entriesIn, entryIn, readTree, type Entry, type Program } from './entries.ts'
+import { masksIn } from './masks.ts'
+import { Unreadable, type Node } from './tree.ts'
+
+/** A server of a configuration, with the name that the gateway uses. */
+export interface FoundServer {
+  readonly from: ClientFile
+  readonly label: string
+  /** Undefined if the gateway does not get it: it is remote, off or unclear. */
+  readonly name: string | undefined
+  readonly is: Entry['state']['is']
+  /** How to start the server itself, without the wrapper. */
+  readonly address: ServerAddress | undefined
+  /** Variables of the client that are not known here. */
+  readonly missing: readonly string[]
+}
+
+/** A file that setup changes. */
+interface PlannedFile {
+  readonly from: ClientFile
+  readonly change: Change
+  readonly text: string
+  readonly edits: readonly Edit[]
+  readonly masks: readonly Edit[]
+}
+
+/** A file that setup cannot use. */
+export interface Unusable {
+  readonly from: ClientFile
+  readonly why: string
+}
+
+export interface Plan {
+  readonly servers: readonly FoundServer[]
+  readonly files: readonly PlannedFile[]
+  readonly unusable: readonly Unusable[]
+}
+
+/** The user's choice of servers. */
+export interface Choice {
+  /** Servers, by label or name; all if it is empty. */
+  readonly servers: readonly string[]
+  /** The words before `--` of a wrapped server. */
+  readonly wrapper: (name: string) => readonly string[]
+}
+
+interface ReadFile {
+  readonly from: ClientFile
+  readonly text: string
+  readonly root: Node
+  readonly entries: readonly Entry[]
+}
+
+/** Reads the files that exist, and plans. */
+export function makePlan(all: readonly ClientFile[], choice: Choice, at: Surroundings): Plan {
+  const unusable: Unusable[] = []
+  const files = all.flatMap((from) => {
+    const read = readFile(from)
+    if (read && 'why' in read) unusable.push(read)
+    return read && !('why' in read) ? [read] : []
+  })
+  const name = createNames(files)
+  const servers: FoundServer[] = []
+  const planned: PlannedFile[] = []
+  for (const file of files) {
+    const found = file.entries.map((entry) => ({ entry, server: foundIn(file.from, entry, name, at) }))
+    servers.push(...found.map(({ server }) => server))
+    const chosen = found.filter(({ server }) => server.is === 'program' && isChosen(choice, server))
+    if (chosen.length === 0) continue
+    const plan = planFile(file, chosen, choice)
+    if ('why' in plan) unusable.push(plan)
+    else planned.push(plan)
+  }
+  return { servers, files: planned, unusable }
+}
+
+/** Whether the user chose a server. */
+export function isChosen({ servers }: Choice, { label, name }: FoundServer): boolean {
+  return servers.length === 0 || servers.includes(label) || (name !== undefined && servers.includes(name))
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function readFile(from: ClientFile): ReadFile | Unusable | undefined {
+  try {
+    const text = utf8.decode(readFileSync(from.file))
+    if (text.trim() === '') return undefined
+    const root = readTree(text, from.format)
+    return { from, text, root, entries: entriesIn(root, from.sections) }
+  } catch (fault) {
+    // Sound: the member is tested before use.
+    const { code } = fault as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    return { from, why: whyOf(fault, code) }
+  }
+}
+
+function whyOf(fault: unknown, code: string | undefined): string {
+  if (fault instanceof Unreadable) return fault.message
+  if (code === 'EACCES' || code === 'EPERM') return 'you may not read it'
+  return code === 'EISDIR' ? 'it is a directory' : 'it is not UTF-8 text'
+}
+
+type Names = (label: string, program: Program) => string
+
+/** Gives the same program under the same label one name, and others different names. Names of wrapped servers stay. */
+function createNames(files: readonly ReadFile[]): Names {
+  const taken = new Set<string>()
+  const known = new Map<string, string>()
+  const keyOf = (label: string, program: Program): string =>
+    JSON.stringify([label, program.command, ...program.args])
+  for (const { label, state } of files.flatMap(({ entries }) => entries)) {
+    if (state.is !== 'wrapped' || state.name === undefined) continue
+    taken.add(state.name)
+    known.set(keyOf(label, state.inner), state.name)
+  }
+  return (label, program) => {
+    const key = keyOf(label, program)
+    const name = known.get(key) ?? nameFor(label, taken)
+    known.set(key, name)
+    return name
+  }
+}
+
+function foundIn(from: ClientFile, entry: Entry, nameOf: Names, at: Surroundings): FoundServer {
+  const { label, state } = entry
+  const program = state.is === 'program' ? state.program : state.is === 'wrapped' ? state.inner : undefined
+  if (!program) return { from, label, name: undefined, is: state.is, address: undefined, missing: [] }
+  const cwd = entry.cwd ?? (entry.place[0] === 'projects' ? entry.place[1] : undefined) ?? from.cwd
+  const { address, missing } = programAddress(
+    { command: program.command, args: program.args, env: entry.env, cwd },
+    { ...at.env, workspaceFolder: at.project, userHome: at.home },
+  )
+  const name = state.is === 'wrapped' && state.name !== undefined ? state.name : nameOf(label, program)
+  return { from, label, name, is: state.is, address, missing }
+}
+
+function planFile(
+  { from, text, root }: ReadFile,
+  chosen: readonly { readonly entry: Entry; readonly server: FoundServer }[],
+  { wrapper }: Choice,
+): PlannedFile | Unusable {
+  const edits = chosen.flatMap(({ entry: { state }, server: { name = '' } }) =>
+    state.is === 'program' ? wrapEdits(text, from.format, state.nodes, wrapper(name)) : [],
+  )
+  const after = edited(text, edits)
+  const places = chosen.map(({ entry }) => entry.place)
+  if (
+    !isRight(
+      after,
+      from,
+      chosen.map(({ entry }) => entry),
+    )
+  ) {
+    return { from, why: 'its form is unusual, and an edit could damage it' }
+  }
+  const change = { file: from.file, before: Buffer.from(text), after: Buffer.from(after), places }
+  return { from, change, text, edits, masks: masksIn(root) }
+}
+
+/** Reads the edited text again: every server must still start exactly the program that it started before. */
+function isRight(after: string, from: ClientFile, entries: readonly Entry[]): boolean {
+  try {
+    const root = readTree(after, from.format)
+    return entries.every(({ place, state: was }) => {
+      const now = entryIn(root, place)?.state
+      return was.is === 'program' && now?.is === 'wrapped' && isSame(now.inner, was.program)
+    })
+  } catch {
+    // The edit would have damaged the file.
+    return false
+  }
+}
+
+function isSame(a: Program, b: Program): boolean {
+  return JSON.stringify([a.command, ...a.args]) === JSON.stringify([b.command, ...b.args])
+}

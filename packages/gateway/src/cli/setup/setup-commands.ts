@@ -1,0 +1,45 @@
+// Declares `tollgate setup`.
+
+import { Option, type Command } from 'commander'
+import type { To } from '../commands.ts'
+import { examples, local } from '../program/forms.ts'
+import { CLIENTS } from './clients/clients.ts'
+
+/** Adds `setup`. */
+export function addSetupTargets(program: Command, to: To): void {
+  const setup = program
+    .command('setup')
+    .summary('put your agents behind the gateway; shows every change first')
+    .description(
+      'Changes the configuration of your programs so that their calls pass the gateway. Every change can be undone.',
+    )
+  const mcp = local(setup, 'mcp')
+    .summary('put the MCP servers of your clients behind the gateway')
+    .description(
+      'Finds the MCP servers in the configuration of Claude Desktop, Claude Code, Cursor, VS Code, Devin (Windsurf), Zed and Codex.\nStarts them to list their tools, shows the change as a diff and the tools by risk, drafts a policy and tests it. Asks once. Then it\nbacks up the files, wraps the servers, approves their tools and activates the policy.\nWithout a terminal and without `--yes` it changes nothing.',
+    )
+    .argument('[servers...]', 'only these servers; default: all that a client starts')
+    .addOption(new Option('--client <name...>', 'only these clients').choices([...CLIENTS]))
+    .option('--dry-run', 'only show what would change')
+    .option('--yes', 'do not ask for confirmation')
+    .addHelpText(
+      ...examples(
+        ['tollgate setup mcp --dry-run', 'look first'],
+        ['tollgate setup mcp', ''],
+        ['tollgate setup mcp files --client cursor', 'one server of one client'],
+        ['tollgate setup mcp undo', 'restore the files'],
+      ),
+    )
+    .action(to(async () => (await import('./setup-mcp.ts')).runSetupMcp))
+  mcp
+    .command('undo')
+    .summary('restore the files that setup changed')
+    .description('Restores the exact bytes. In a file that changed since, it only removes the wrapper.')
+    .option('--json', 'print JSON')
+    .action(to(async () => (await import('./setup-undo.ts')).runSetupUndo))
+  mcp
+    .command('status')
+    .summary('show the files that setup changed')
+    .option('--json', 'print JSON')
+    .action(to(async () => (await import('./setup-undo.ts')).runSetupStatus))
+}

@@ -1,0 +1,196 @@
+// `tollgate setup mcp`: puts the MCP servers of the user's clients behind the gateway. Shows everything first, asks once.
+
+import { resolve } from 'node:path'
+import { createCatalogue } from '@tollgate/kernel/admin'
+import { defaultData } from '../../config/place.ts'
+import { silent } from '../../log.ts'
+import { inspect } from '../../tools/inspect.ts'
+import { isAtLeast } from '../../tools/finding.ts'
+import { nearest } from '../../tools/near.ts'
+import { toolOf } from '../../tools/offer.ts'
+import type { DataOptions } from '../commands.ts'
+import { canAsk, confirm } from '../program/confirm.ts'
+import { dataOf } from '../program/connect.ts'
+import { startWords } from '../program/launcher.ts'
+import { shown } from '../program/table.ts'
+import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
+import { journalFolder } from './changes/journal.ts'
+import { undoInterrupted } from './changes/undo.ts'
+import { clientFiles, ownSurroundings, type ClientId } from './clients/clients.ts'
+import { meetServers } from './clients/meet.ts'
+import { isChosen, makePlan, type Choice, type FoundServer, type Plan } from './clients/plan.ts'
+import { carryOut } from './setup-apply.ts'
+import { draftAndTest } from './setup-policy.ts'
+import { diffText, reportOf, serversText, toolsText, warnUnusable, type Proposal } from './setup-report.ts'
+import { takeOut, TARGET } from './setup-undo.ts'
+
+/** Options of `tollgate setup mcp`. */
+export interface SetupOptions extends DataOptions {
+  readonly client?: readonly ClientId[]
+  readonly dryRun?: boolean
+  readonly yes?: boolean
+}
+
+/** Finds the servers, shows the change, and carries it out after a yes. */
+export async function runSetupMcp(
+  terminal: Terminal,
+  options: SetupOptions,
+  ...servers: readonly string[]
+): Promise<number> {
+  recover(terminal, options)
+  const choice: Choice = { servers, wrapper: (name) => wrapperWords(dataOf(options), name) }
+  const plan = planOf(options, choice)
+  refuseUnknown(plan, choice)
+  terminal.data({}, terminal.json ? '' : serversText(plan, (each) => isChosen(choice, each)))
+  for (const each of plan.unusable) warnUnusable(terminal, each, choice.wrapper('NAME'))
+  noteRemote(terminal, plan)
+  if (plan.files.length === 0) return nothingToDo(terminal, plan)
+  const proposal = await proposalOf(terminal, plan, choice)
+  show(terminal, proposal)
+  const isWanted = await isWantedBy(terminal, options, proposal)
+  const outcome = isWanted ? await carryOut(terminal, options, proposal) : undefined
+  if (terminal.json) terminal.data({ ...reportOf(proposal), applied: isWanted, ...outcome }, '')
+  return outcome?.isComplete === false ? 1 : 0
+}
+
+/** Undoes what an interrupted run left, before anything is planned on it. */
+function recover(terminal: Terminal, { dryRun }: SetupOptions): void {
+  if (dryRun === true) return
+  for (const { file, how } of undoInterrupted(journalFolder(), TARGET, takeOut)) {
+    terminal.say(
+      how === 'refused'
+        ? `an earlier setup was interrupted; \`${shown(file)}\` could not be undone`
+        : `an earlier setup was interrupted; \`${shown(file)}\` is as it was before`,
+    )
+  }
+}
+
+function planOf({ client }: SetupOptions, choice: Choice): Plan {
+  const at = ownSurroundings()
+  const files = clientFiles(at).filter((each) => client === undefined || client.includes(each.client))
+  return makePlan(files, choice, at)
+}
+
+/** The words before a server's own command. */
+function wrapperWords(data: string, name: string): readonly string[] {
+  const place = resolve(data) === resolve(defaultData()) ? [] : ['--data', resolve(data)]
+  return [...startWords(), 'mcp', ...place, '--name', name, '--']
+}
+
+function refuseUnknown({ servers }: Plan, choice: Choice): void {
+  for (const wanted of choice.servers) {
+    if (servers.some((each) => each.label === wanted || each.name === wanted)) continue
+    const near = nearest(
+      wanted,
+      servers.map(({ label }) => label),
+    )
+    throw new UsageError(
+      `no client has a server \`${shown(wanted.slice(0, 80))}\``,
+      ...(near === undefined ? [] : [`did you mean \`${shown(near)}\`?`]),
+      'run `tollgate setup mcp --dry-run` to list all servers',
+    )
+  }
+}
+
+function noteRemote(terminal: Terminal, { servers }: Plan): void {
+  const remote = servers.filter(({ is }) => is === 'remote').map(({ label }) => shown(label))
+  if (remote.length === 0) return
+  terminal.say(
+    `remote servers are left alone (${[...new Set(remote)].join(', ')}); put one behind the gateway with \`mcp.servers\` in tollgate.yaml, see docs/mcp.md`,
+  )
+}
+
+function nothingToDo(terminal: Terminal, { servers, unusable }: Plan): number {
+  if (terminal.json) terminal.data({ servers: servers.length, files: [], applied: false }, '')
+  if (servers.some(({ is }) => is === 'wrapped')) {
+    terminal.say('nothing to change: the chosen servers are behind the gateway already')
+    return 0
+  }
+  if (unusable.length > 0) return 1
+  throw new CommandError(
+    'no MCP server was found that a client on this machine starts',
+    'run this in the directory of your project, if the project has its own configuration',
+    'or write `tollgate mcp --` before the command of a server, see docs/mcp.md',
+  )
+}
+
+/** Starts the servers to list their tools, drafts a policy and tests it. */
+async function proposalOf(terminal: Terminal, plan: Plan, choice: Choice): Promise<Proposal> {
+  const { createConnect } = await import('../../mcp/server/connect.ts')
+  const asked = askable(plan, choice)
+  terminal.say(`starting ${counted(asked.length, 'server')} to list tools; no tool is called`)
+  const catalogue = createCatalogue()
+  const met = await meetServers(createConnect({ log: silent }), catalogue, asked)
+  const offers = catalogue.names().flatMap((name) => {
+    const definition = catalogue.offered(name)
+    return definition ? [{ name, definition }] : []
+  })
+  return { plan, met, offers, findings: inspect(offers), policy: await draftAndTest(offers) }
+}
+
+/** The servers to start, each name once. Wrapped ones count, too: the policy is for all of them. */
+function askable({ servers }: Plan, choice: Choice): readonly { name: string; address: AskedAddress }[] {
+  const byName = new Map<string, AskedAddress>()
+  for (const server of servers) {
+    const { name, address, missing, is } = server
+    if (name === undefined || !address || missing.length > 0) continue
+    if (is === 'wrapped' || isChosen(choice, server)) byName.set(name, address)
+  }
+  return [...byName].map(([name, address]) => ({ name, address }))
+}
+
+type AskedAddress = NonNullable<FoundServer['address']>
+
+/** `3 servers`. */
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}
+
+function show(terminal: Terminal, proposal: Proposal): void {
+  const { plan, met, policy } = proposal
+  if (!terminal.json) terminal.data({}, `\n${diffText(plan, terminal)}\n\n${toolsText(proposal, terminal)}\n`)
+  for (const { name, why } of met) {
+    if (why === undefined) continue
+    terminal.warn(
+      `\`${name}\` did not answer: ${shown(why)}`,
+      `approve its tools later: \`tollgate mcp approve ${name}\``,
+    )
+  }
+  for (const { label, missing } of plan.servers) {
+    if (missing.length === 0) continue
+    terminal.warn(
+      `\`${shown(label)}\` was not started: only its client knows ${missing.map((each) => `\`${shown(each)}\``).join(', ')}`,
+      'start it in its client, then run `tollgate mcp list` and `tollgate mcp approve`',
+    )
+  }
+  const tested = `${policy.passed} of ${policy.passed + policy.failed.length} test cases pass`
+  terminal.say(`drafted a policy: reading is allowed, everything else asks a person; ${tested}`)
+  for (const each of policy.failed.slice(0, 5)) terminal.warn(`this case fails: ${shown(each)}`)
+}
+
+async function isWantedBy(terminal: Terminal, options: SetupOptions, proposal: Proposal): Promise<boolean> {
+  if (options.dryRun === true) {
+    terminal.say('this was a dry run; nothing was changed')
+    return false
+  }
+  if (options.yes === true) return true
+  if (!canAsk()) {
+    terminal.say('nothing was changed, because this is not a terminal; add `--yes` to carry it out')
+    return false
+  }
+  const isWanted = await confirm(questionOf(proposal))
+  if (!isWanted) terminal.say('nothing was changed')
+  return isWanted
+}
+
+function questionOf({ plan, offers, findings, policy }: Proposal): string {
+  const entries = plan.files.reduce((sum, { change }) => sum + change.places.length, 0)
+  const high = new Set(findings.filter((each) => isAtLeast(each, 'high')).map(({ tool }) => tool))
+  const tools = offers.filter(({ name }) => toolOf(name) !== undefined && !high.has(name)).length
+  const parts = [
+    `wrap ${counted(entries, 'server')}`,
+    `approve ${counted(tools, 'tool')}`,
+    ...(policy.failed.length === 0 ? ['activate the drafted policy'] : []),
+  ]
+  return `${parts.join(', ')}?`
+}

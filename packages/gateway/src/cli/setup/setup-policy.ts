@@ -1,0 +1,57 @@
+// Drafts the policy of `tollgate setup mcp`, with test cases, and tests it before anything is changed.
+
+import { performance } from 'node:perf_hooks'
+import { parsePolicy } from '@tollgate/kernel/policy'
+import { draftPolicy } from '../../tools/draft.ts'
+import { guess } from '../../tools/effect.ts'
+import { isUsable, saidIn, toolOf, type Offer } from '../../tools/offer.ts'
+import { readCaseFile } from '../../workbench/case-file.ts'
+import { runCases } from '../../workbench/run-cases.ts'
+
+/** A policy for the servers, with the cases that it was tested with. */
+export interface DraftedPolicy {
+  readonly text: string
+  readonly cases: string
+  readonly passed: number
+  /** Names of the cases that fail. The policy is then not activated. */
+  readonly failed: readonly string[]
+}
+
+/** Drafts a policy: reading is allowed, everything else asks a person. Tests it with one call of each tool. */
+export async function draftAndTest(offers: readonly Offer[]): Promise<DraftedPolicy> {
+  const text = draftPolicy(offers, 'mcp')
+  const cases = casesFor(offers)
+  const parsed = parsePolicy(text)
+  const read = readCaseFile(cases)
+  if (!parsed.ok || !read.ok || read.file.mistakesAbout(parsed.policy).length > 0) {
+    return { text, cases, passed: 0, failed: ['the draft can be read'] }
+  }
+  const results = await runCases(parsed.policy, read.file.cases, () => performance.now())
+  const failed = results.filter(({ failure }) => failure).map(({ name }) => name)
+  return { text, cases, passed: results.length - failed.length, failed }
+}
+
+const HEAD = `# Test cases of policy.yaml, one call of each tool. Run them with \`tollgate policy test\`.
+tollgate: 1
+defaults: { principal: "agent:local" }
+
+cases:
+`
+
+const UNKNOWN = `  - name: a tool that no server offers is denied
+    call: { tool: "nothing/unknown", args: {} }
+    expect: DENY
+`
+
+function casesFor(offers: readonly Offer[]): string {
+  const cases = offers.flatMap(({ name, definition }) => {
+    const tool = toolOf(name)
+    if (tool === undefined || !isUsable(tool)) return []
+    const { effect, showsSecrets } = guess(tool, saidIn(definition))
+    const isAllowed = effect === 'read' && !showsSecrets
+    const call = `{ tool: ${JSON.stringify(name)}, args: {} }`
+    const title = JSON.stringify(`${name} ${isAllowed ? 'is allowed' : 'asks a person'}`)
+    return [`  - name: ${title}\n    call: ${call}\n    expect: ${isAllowed ? 'ALLOW' : 'ESCALATE'}\n`]
+  })
+  return HEAD + [...cases, UNKNOWN].join('\n')
+}
