@@ -10,8 +10,8 @@ import { ask } from '../program/ask.ts'
 import { dataOf, localUser, withConnection, type Connection } from '../program/connect.ts'
 import { shown } from '../program/table.ts'
 import { CommandError, type Terminal } from '../program/terminal.ts'
-import { applyChanges, type Change } from './changes/apply.ts'
-import { hashOf, journalFolder, readJournal } from './changes/journal.ts'
+import { applyChanges, type FileChange } from './changes/apply.ts'
+import { draftsIn, hashOf, journalFolder, noteDraft } from './changes/journal.ts'
 import { createData } from './create.ts'
 import { introduce } from './introduce.ts'
 import type { SetupOptions } from './setup-mcp.ts'
@@ -83,18 +83,20 @@ async function isReplaceable(connection: Connection, { policy: file }: Config): 
 /** Whether a text was written by this program and not changed since. */
 function isOurs(text: string): boolean {
   if (text === STARTER_POLICY || text === STARTER_CASES) return true
-  const hash = hashOf(Buffer.from(text))
-  return readJournal(journalFolder()).some(({ files }) => files.some(({ after }) => after === hash))
+  return draftsIn(journalFolder()).includes(hashOf(Buffer.from(text)))
 }
 
-function policyChanges({ policy: file }: Config, { policy }: Proposal): readonly Change[] {
+function policyChanges({ policy: file }: Config, { policy }: Proposal): readonly FileChange[] {
   const cases = file.replace(/\.yaml$/, '.test.yaml')
   const mayReplace = existsSync(cases) && isOurs(readFileSync(cases, 'utf8'))
   return [changeOf(file, policy.text), ...(mayReplace ? [changeOf(cases, policy.cases)] : [])]
 }
 
-function changeOf(file: string, text: string): Change {
-  return { file, before: readFileSync(file), after: Buffer.from(text), places: [] }
+/** A draft is remembered, also after it is undone: it may still be in force, and may be replaced by the next one. */
+function changeOf(file: string, text: string): FileChange {
+  const after = Buffer.from(text)
+  noteDraft(journalFolder(), hashOf(after))
+  return { file, before: readFileSync(file), after, places: [] }
 }
 
 interface Approved {

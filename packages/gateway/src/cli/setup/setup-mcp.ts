@@ -1,6 +1,7 @@
 // `tollgate setup mcp`: puts the MCP servers of the user's clients behind the gateway. Shows everything first, asks once.
 
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { createCatalogue } from '@tollgate/kernel/admin'
 import { defaultData } from '../../config/place.ts'
 import { silent } from '../../log.ts'
@@ -9,8 +10,9 @@ import { isAtLeast } from '../../tools/finding.ts'
 import { nearest } from '../../tools/near.ts'
 import { toolOf } from '../../tools/offer.ts'
 import type { DataOptions } from '../commands.ts'
+import { ask } from '../program/ask.ts'
 import { canAsk, confirm } from '../program/confirm.ts'
-import { dataOf } from '../program/connect.ts'
+import { dataOf, withConnection } from '../program/connect.ts'
 import { startWords } from '../program/launcher.ts'
 import { shown } from '../program/table.ts'
 import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
@@ -18,7 +20,7 @@ import { journalFolder } from './changes/journal.ts'
 import { undoInterrupted } from './changes/undo.ts'
 import { clientFiles, ownSurroundings, type ClientId } from './clients/clients.ts'
 import { meetServers } from './clients/meet.ts'
-import { isChosen, makePlan, type Choice, type FoundServer, type Plan } from './clients/plan.ts'
+import { isChosen, makePlan, type ServerChoice, type FoundServer, type Plan } from './clients/plan.ts'
 import { carryOut } from './setup-apply.ts'
 import { draftAndTest } from './setup-policy.ts'
 import { diffText, reportOf, serversText, toolsText, warnUnusable, type Proposal } from './setup-report.ts'
@@ -38,13 +40,14 @@ export async function runSetupMcp(
   ...servers: readonly string[]
 ): Promise<number> {
   recover(terminal, options)
-  const choice: Choice = { servers, wrapper: (name) => wrapperWords(dataOf(options), name) }
+  const choice: ServerChoice = { servers, wrapper: (name) => wrapperWords(dataOf(options), name) }
   const plan = planOf(options, choice)
   refuseUnknown(plan, choice)
   terminal.data({}, terminal.json ? '' : serversText(plan, (each) => isChosen(choice, each)))
   for (const each of plan.unusable) warnUnusable(terminal, each, choice.wrapper('NAME'))
   noteRemote(terminal, plan)
   if (plan.files.length === 0) return nothingToDo(terminal, plan)
+  await requireGateway(options)
   const proposal = await proposalOf(terminal, plan, choice)
   show(terminal, proposal)
   const isWanted = await isWantedBy(terminal, options, proposal)
@@ -65,7 +68,14 @@ function recover(terminal: Terminal, { dryRun }: SetupOptions): void {
   }
 }
 
-function planOf({ client }: SetupOptions, choice: Choice): Plan {
+/** Fails before the question rather than after it, if the gateway that runs cannot be used. */
+async function requireGateway(options: SetupOptions): Promise<void> {
+  const isQuestion = options.dryRun !== true && (options.yes === true || canAsk())
+  if (!isQuestion || !existsSync(join(dataOf(options), 'ledger.sqlite'))) return
+  await withConnection(options, 'write', (connection) => ask(connection, '/v1/policy'))
+}
+
+function planOf({ client }: SetupOptions, choice: ServerChoice): Plan {
   const at = ownSurroundings()
   const files = clientFiles(at).filter((each) => client === undefined || client.includes(each.client))
   return makePlan(files, choice, at)
@@ -77,7 +87,7 @@ function wrapperWords(data: string, name: string): readonly string[] {
   return [...startWords(), 'mcp', ...place, '--name', name, '--']
 }
 
-function refuseUnknown({ servers }: Plan, choice: Choice): void {
+function refuseUnknown({ servers }: Plan, choice: ServerChoice): void {
   for (const wanted of choice.servers) {
     if (servers.some((each) => each.label === wanted || each.name === wanted)) continue
     const near = nearest(
@@ -115,7 +125,7 @@ function nothingToDo(terminal: Terminal, { servers, unusable }: Plan): number {
 }
 
 /** Starts the servers to list their tools, drafts a policy and tests it. */
-async function proposalOf(terminal: Terminal, plan: Plan, choice: Choice): Promise<Proposal> {
+async function proposalOf(terminal: Terminal, plan: Plan, choice: ServerChoice): Promise<Proposal> {
   const { createConnect } = await import('../../mcp/server/connect.ts')
   const asked = askable(plan, choice)
   terminal.say(`starting ${counted(asked.length, 'server')} to list tools; no tool is called`)
@@ -129,7 +139,10 @@ async function proposalOf(terminal: Terminal, plan: Plan, choice: Choice): Promi
 }
 
 /** The servers to start, each name once. Wrapped ones count, too: the policy is for all of them. */
-function askable({ servers }: Plan, choice: Choice): readonly { name: string; address: AskedAddress }[] {
+function askable(
+  { servers }: Plan,
+  choice: ServerChoice,
+): readonly { name: string; address: AskedAddress }[] {
   const byName = new Map<string, AskedAddress>()
   for (const server of servers) {
     const { name, address, missing, is } = server

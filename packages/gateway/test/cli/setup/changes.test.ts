@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { applyChanges, type Change } from '../../../src/cli/setup/changes/apply.ts'
+import { applyChanges, type FileChange } from '../../../src/cli/setup/changes/apply.ts'
 import { readJournal, writeJournal } from '../../../src/cli/setup/changes/journal.ts'
 import { statusOf, undoAll, undoInterrupted } from '../../../src/cli/setup/changes/undo.ts'
 
@@ -35,7 +35,7 @@ function put(name: string, text: string | Buffer = `before ${name}`): string {
   return join(root, name)
 }
 
-function change(file: string, after = 'after'): Change {
+function change(file: string, after = 'after'): FileChange {
   return { file, before: readFileSync(file), after: Buffer.from(after), places: [['a']] }
 }
 

@@ -2,13 +2,13 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { CommandError } from '../../program/terminal.ts'
-import { hashOf, readJournal, writeJournal, type FileRecord, type Place, type Run } from './journal.ts'
+import { hashOf, readJournal, writeJournal, type FileRecord, type Place, type SetupRun } from './journal.ts'
 import { locked } from './lock.ts'
 import { copyAside, replaceFile } from './replace-file.ts'
 import { undoRun } from './undo.ts'
 
 /** A change of one file. */
-export interface Change {
+export interface FileChange {
   readonly file: string
   readonly before: Uint8Array
   readonly after: Uint8Array
@@ -24,14 +24,14 @@ export interface Change {
 export function applyChanges(
   folder: string,
   target: string,
-  changes: readonly Change[],
+  changes: readonly FileChange[],
   now: Date = new Date(),
-): Run {
+): SetupRun {
   return locked(folder, () => {
     for (const each of changes) requireUnchanged(each)
     const earlier = readJournal(folder)
     const files = changes.map((each) => recordOf(each, now))
-    const run: Run = { target, at: now.toISOString(), state: 'changing', files }
+    const run: SetupRun = { target, at: now.toISOString(), state: 'changing', files }
     writeJournal(folder, [...earlier, run])
     try {
       for (const { file, backup } of files) copyAside(file, backup)
@@ -42,13 +42,13 @@ export function applyChanges(
       if (isUndone) writeJournal(folder, earlier)
       throw fault
     }
-    const done: Run = { ...run, state: 'done' }
+    const done: SetupRun = { ...run, state: 'done' }
     writeJournal(folder, [...earlier, done])
     return done
   })
 }
 
-function requireUnchanged({ file, before }: Change): void {
+function requireUnchanged({ file, before }: FileChange): void {
   if (hashOf(readFileSync(file)) === hashOf(before)) return
   throw new CommandError(
     `\`${file}\` was changed by another program meanwhile; nothing was changed`,
@@ -56,7 +56,7 @@ function requireUnchanged({ file, before }: Change): void {
   )
 }
 
-function recordOf({ file, before, after, places }: Change, now: Date): FileRecord {
+function recordOf({ file, before, after, places }: FileChange, now: Date): FileRecord {
   return { file, backup: backupName(file, now), before: hashOf(before), after: hashOf(after), places }
 }
 

@@ -25,7 +25,7 @@ export interface FileRecord {
 export type Place = readonly string[]
 
 /** The changes of one run. */
-export interface Run {
+export interface SetupRun {
   readonly target: string
   readonly at: string
   /** `changing` until all files are changed. A run that stays so was interrupted. */
@@ -44,7 +44,7 @@ export function journalFolder(env?: NodeJS.ProcessEnv): string {
 }
 
 /** Returns all runs, oldest first. @throws CommandError if the journal is damaged: then nothing may be changed. */
-export function readJournal(folder: string): readonly Run[] {
+export function readJournal(folder: string): readonly SetupRun[] {
   const text = readIfThere(fileIn(folder))
   if (text === undefined) return []
   const runs = runsIn(text)
@@ -56,7 +56,7 @@ export function readJournal(folder: string): readonly Run[] {
 }
 
 /** Replaces the journal in one step. */
-export function writeJournal(folder: string, runs: readonly Run[]): void {
+export function writeJournal(folder: string, runs: readonly SetupRun[]): void {
   if (runs.length === 0) {
     rmSync(fileIn(folder), { force: true })
     return
@@ -65,11 +65,23 @@ export function writeJournal(folder: string, runs: readonly Run[]): void {
   writePrivate(fileIn(folder), `${JSON.stringify({ 'tollgate-setup': 1, runs }, null, 2)}\n`)
 }
 
+/** Returns the hashes of all texts that setup has drafted. */
+export function draftsIn(folder: string): readonly string[] {
+  return (readIfThere(join(folder, 'drafts')) ?? '').split('\n').filter((line) => line !== '')
+}
+
+/** Notes the hash of a text that setup has drafted. */
+export function noteDraft(folder: string, hash: string): void {
+  if (draftsIn(folder).includes(hash)) return
+  makeDirectory(folder)
+  writePrivate(join(folder, 'drafts'), [...draftsIn(folder), hash, ''].join('\n'))
+}
+
 function fileIn(folder: string): string {
   return join(folder, 'journal.json')
 }
 
-function runsIn(text: string): readonly Run[] | undefined {
+function runsIn(text: string): readonly SetupRun[] | undefined {
   try {
     const value: unknown = JSON.parse(text)
     if (!isRecord(value) || value['tollgate-setup'] !== 1) return undefined
@@ -85,7 +97,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function isRun(value: unknown): value is Run {
+function isRun(value: unknown): value is SetupRun {
   if (!isRecord(value)) return false
   const { target, at, state, files } = value
   const isKnown = typeof target === 'string' && typeof at === 'string'

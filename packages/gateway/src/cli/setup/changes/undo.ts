@@ -1,7 +1,7 @@
 // Undoes the changes of setup: restores the exact bytes, or takes only our entries out of a file that changed since.
 
 import { readFileSync, rmSync } from 'node:fs'
-import { hashOf, readJournal, writeJournal, type FileRecord, type Place, type Run } from './journal.ts'
+import { hashOf, readJournal, writeJournal, type FileRecord, type Place, type SetupRun } from './journal.ts'
 import { locked } from './lock.ts'
 import { replaceFile } from './replace-file.ts'
 
@@ -22,12 +22,12 @@ export function undoAll(folder: string, target: string, takeOut: TakeOut): reado
 
 /** Undoes the runs of a target that a crash interrupted. */
 export function undoInterrupted(folder: string, target: string, takeOut: TakeOut): readonly Undone[] {
-  const isInterrupted = (run: Run): boolean => run.target === target && run.state === 'changing'
+  const isInterrupted = (run: SetupRun): boolean => run.target === target && run.state === 'changing'
   if (!readJournal(folder).some(isInterrupted)) return []
   return undoSome(folder, isInterrupted, takeOut)
 }
 
-function undoSome(folder: string, isWanted: (run: Run) => boolean, takeOut: TakeOut): readonly Undone[] {
+function undoSome(folder: string, isWanted: (run: SetupRun) => boolean, takeOut: TakeOut): readonly Undone[] {
   if (!readJournal(folder).some(isWanted)) return []
   return locked(folder, () => {
     const all: Undone[] = []
@@ -43,13 +43,13 @@ function undoSome(folder: string, isWanted: (run: Run) => boolean, takeOut: Take
   })
 }
 
-function withOnly(run: Run, files: readonly string[]): readonly Run[] {
+function withOnly(run: SetupRun, files: readonly string[]): readonly SetupRun[] {
   if (files.length === 0) return []
   return [{ ...run, files: run.files.filter(({ file }) => files.includes(file)) }]
 }
 
 /** Undoes one run, without the journal. It can be repeated after a crash, because the bytes decide what is left to do. */
-export function undoRun({ files }: Run, takeOut: TakeOut): readonly Undone[] {
+export function undoRun({ files }: SetupRun, takeOut: TakeOut): readonly Undone[] {
   return files
     .toReversed()
     .map((each) => ({ file: each.file, backup: each.backup, how: tryUndo(each, takeOut) }))

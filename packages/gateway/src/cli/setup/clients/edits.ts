@@ -3,10 +3,10 @@
 import type { Place } from '../changes/journal.ts'
 import type { ClientFile } from './clients.ts'
 import { entryIn, readTree, type ProgramNodes } from './entries.ts'
-import type { Span } from './tree.ts'
+import type { TextSpan } from './tree.ts'
 
 /** Replaces a part of a text. */
-export interface Edit extends Span {
+export interface Edit extends TextSpan {
   readonly text: string
 }
 

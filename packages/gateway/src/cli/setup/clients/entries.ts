@@ -41,7 +41,7 @@ export interface ProgramNodes {
   readonly args: (Node & { readonly kind: 'list' }) | undefined
 }
 
-/** Reads the text of a file. @throws Unreadable. */
+/** Reads the text of a file. @throws UnreadableFile. */
 export function readTree(text: string, format: ClientFile['format']): Node {
   return format === 'toml' ? readTomlTree(text) : readJsonTree(text)
 }

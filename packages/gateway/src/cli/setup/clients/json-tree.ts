@@ -1,12 +1,12 @@
 // Reads JSON with comments and trailing commas into a tree with positions. It accepts what the clients accept, and nothing else.
 
-import { Unreadable, type Member, type Node, type Table } from './tree.ts'
+import { UnreadableFile, type Member, type Node, type Table } from './tree.ts'
 
 const MAX_DEPTH = 200
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const BLANK = /[ \t\r\n]+/y
 
-/** Reads a file. A byte order mark at its start is skipped. @throws Unreadable. */
+/** Reads a file. A byte order mark at its start is skipped. @throws UnreadableFile. */
 export function readJsonTree(text: string): Node {
   const reader = new JsonReader(text)
   return reader.whole()
@@ -28,8 +28,8 @@ class JsonReader {
     return value
   }
 
-  #fail(why: string): Unreadable {
-    return new Unreadable(this.#text, this.#at, why)
+  #fail(why: string): UnreadableFile {
+    return new UnreadableFile(this.#text, this.#at, why)
   }
 
   /** Skips blanks and comments. */

@@ -1,14 +1,14 @@
 // Plans what setup changes: which servers it wraps, under which names, with which edits. Changes nothing.
 
 import { readFileSync } from 'node:fs'
-import type { Change } from '../changes/apply.ts'
+import type { FileChange } from '../changes/apply.ts'
 import type { ServerAddress } from '../../../mcp/server/upstream.ts'
 import { nameFor, programAddress } from '../../mcp/config.ts'
 import type { ClientFile, Surroundings } from './clients.ts'
 import { edited, wrapEdits, type Edit } from './edits.ts'
 import { entriesIn, entryIn, readTree, type Entry, type Program } from './entries.ts'
 import { masksIn } from './masks.ts'
-import { Unreadable, type Node } from './tree.ts'
+import { UnreadableFile, type Node } from './tree.ts'
 
 /** A server of a configuration, with the name that the gateway uses. */
 export interface FoundServer {
@@ -26,7 +26,7 @@ export interface FoundServer {
 /** A file that setup changes. */
 interface PlannedFile {
   readonly from: ClientFile
-  readonly change: Change
+  readonly change: FileChange
   readonly text: string
   readonly edits: readonly Edit[]
   readonly masks: readonly Edit[]
@@ -45,7 +45,7 @@ export interface Plan {
 }
 
 /** The user's choice of servers. */
-export interface Choice {
+export interface ServerChoice {
   /** Servers, by label or name; all if it is empty. */
   readonly servers: readonly string[]
   /** The words before `--` of a wrapped server. */
@@ -60,7 +60,7 @@ interface ReadFile {
 }
 
 /** Reads the files that exist, and plans. */
-export function makePlan(all: readonly ClientFile[], choice: Choice, at: Surroundings): Plan {
+export function makePlan(all: readonly ClientFile[], choice: ServerChoice, at: Surroundings): Plan {
   const unusable: Unusable[] = []
   const files = all.flatMap((from) => {
     const read = readFile(from)
@@ -83,7 +83,7 @@ export function makePlan(all: readonly ClientFile[], choice: Choice, at: Surroun
 }
 
 /** Whether the user chose a server. */
-export function isChosen({ servers }: Choice, { label, name }: FoundServer): boolean {
+export function isChosen({ servers }: ServerChoice, { label, name }: FoundServer): boolean {
   return servers.length === 0 || servers.includes(label) || (name !== undefined && servers.includes(name))
 }
 
@@ -104,15 +104,15 @@ function readFile(from: ClientFile): ReadFile | Unusable | undefined {
 }
 
 function whyOf(fault: unknown, code: string | undefined): string {
-  if (fault instanceof Unreadable) return fault.message
+  if (fault instanceof UnreadableFile) return fault.message
   if (code === 'EACCES' || code === 'EPERM') return 'you may not read it'
   return code === 'EISDIR' ? 'it is a directory' : 'it is not UTF-8 text'
 }
 
-type Names = (label: string, program: Program) => string
+type ServerNames = (label: string, program: Program) => string
 
 /** Gives the same program under the same label one name, and others different names. Names of wrapped servers stay. */
-function createNames(files: readonly ReadFile[]): Names {
+function createNames(files: readonly ReadFile[]): ServerNames {
   const taken = new Set<string>()
   const known = new Map<string, string>()
   const keyOf = (label: string, program: Program): string =>
@@ -130,7 +130,7 @@ function createNames(files: readonly ReadFile[]): Names {
   }
 }
 
-function foundIn(from: ClientFile, entry: Entry, nameOf: Names, at: Surroundings): FoundServer {
+function foundIn(from: ClientFile, entry: Entry, nameOf: ServerNames, at: Surroundings): FoundServer {
   const { label, state } = entry
   const program = state.is === 'program' ? state.program : state.is === 'wrapped' ? state.inner : undefined
   if (!program) return { from, label, name: undefined, is: state.is, address: undefined, missing: [] }
@@ -146,7 +146,7 @@ function foundIn(from: ClientFile, entry: Entry, nameOf: Names, at: Surroundings
 function planFile(
   { from, text, root }: ReadFile,
   chosen: readonly { readonly entry: Entry; readonly server: FoundServer }[],
-  { wrapper }: Choice,
+  { wrapper }: ServerChoice,
 ): PlannedFile | Unusable {
   const edits = chosen.flatMap(({ entry: { state }, server: { name = '' } }) =>
     state.is === 'program' ? wrapEdits(text, from.format, state.nodes, wrapper(name)) : [],

@@ -1,9 +1,9 @@
 // Reads TOML into a tree with positions, as far as `config.toml` of Codex needs it. Everything that it cannot read for certain is
 // refused, so that no edit is a guess.
 
-import { Unreadable, type Node, type Table } from './tree.ts'
+import { UnreadableFile, type Node, type Table } from './tree.ts'
 
-/** Reads a file. @throws Unreadable. */
+/** Reads a file. @throws UnreadableFile. */
 export function readTomlTree(text: string): Node {
   return new TomlReader(text).whole()
 }
@@ -41,8 +41,8 @@ class TomlReader {
     return this.#root
   }
 
-  #fail(why: string): Unreadable {
-    return new Unreadable(this.#text, this.#at, why)
+  #fail(why: string): UnreadableFile {
+    return new UnreadableFile(this.#text, this.#at, why)
   }
 
   /** Skips blanks, and with `lines` also comments and line ends. */

@@ -1,17 +1,17 @@
 // A configuration file as a tree of values with their positions, so that an edit changes only the bytes that it must change.
 
 /** A part of a text. */
-export interface Span {
+export interface TextSpan {
   readonly start: number
   readonly end: number
 }
 
 /** A value and its position. */
 export type Node =
-  | (Span & { readonly kind: 'text'; readonly value: string })
-  | (Span & { readonly kind: 'other'; readonly value: boolean | undefined })
-  | (Span & { readonly kind: 'list'; readonly items: readonly Node[] })
-  | (Span & { readonly kind: 'table'; readonly members: readonly Member[] })
+  | (TextSpan & { readonly kind: 'text'; readonly value: string })
+  | (TextSpan & { readonly kind: 'other'; readonly value: boolean | undefined })
+  | (TextSpan & { readonly kind: 'list'; readonly items: readonly Node[] })
+  | (TextSpan & { readonly kind: 'table'; readonly members: readonly Member[] })
 
 /** A table, such as an object of JSON. */
 export type Table = Node & { readonly kind: 'table' }
@@ -25,10 +25,10 @@ export interface Member {
 }
 
 /** The text is not in the format. Says where, and repeats no part of it: it may be a secret. */
-export class Unreadable extends Error {
+export class UnreadableFile extends Error {
   constructor(text: string, at: number, expected: string) {
     super(`line ${text.slice(0, at).split('\n').length}: ${expected}`)
-    this.name = 'Unreadable'
+    this.name = 'UnreadableFile'
   }
 }
 
