@@ -24,6 +24,7 @@ import {
   PROGRAM,
   runnable,
   shellWord,
+  startWords,
 } from '../../src/cli/program/launcher.ts'
 
 let home: string
@@ -36,6 +37,27 @@ function install(folder: string, text = launcherText()): string {
   chmodSync(launcherIn(folder), 0o755)
   return launcherIn(folder)
 }
+
+describe('the words that another program starts us with', () => {
+  test('are our launcher, as an absolute path', () => {
+    const bin = join(home, 'bin')
+    expect(startWords({ PATH: install(bin) && bin, HOME: home })).toEqual([launcherIn(bin)])
+    const installed = install(join(home, '.local', 'bin'))
+    expect(startWords({ PATH: '', HOME: home })).toEqual([installed])
+  })
+
+  test('are this Node and our script, if there is no launcher, a link or another program', () => {
+    const words = [process.execPath, PROGRAM]
+    expect(startWords({ PATH: '', HOME: home })).toEqual(words)
+    const linked = join(home, 'linked')
+    mkdirSync(linked)
+    symlinkSync(PROGRAM, join(linked, 'tollgate'))
+    expect(startWords({ PATH: linked, HOME: home })).toEqual(words)
+    const other = join(home, 'other')
+    install(other, '#!/bin/sh\necho other\n')
+    expect(startWords({ PATH: other, HOME: home })).toEqual(words)
+  })
+})
 
 describe('the word for the command', () => {
   test('is `tollgate` if the shell finds our launcher or a link to the program', () => {

@@ -107,7 +107,7 @@ async function pinAll(
   terminal.data({ pinned: done }, () =>
     done.map(({ tool, receipt }) => `${receipt}  ${shown(tool)}`).join('\n'),
   )
-  terminal.say(`approved ${done.length}, with exactly the definitions above`)
+  terminal.say(`approved ${done.length}, with exactly the definitions that were offered`)
   return done.length === tools.length ? 0 : 1
 }
 

@@ -13,7 +13,7 @@ import type { Colors, Terminal } from '../program/terminal.ts'
 
 /**
  * Shows one tool completely. Several are shown by risk, in one line for each kind of action; changed tools are also shown with
- * their changes. With `schemas`, every definition follows.
+ * their changes, and a server with its instructions, because a model reads them. With `schemas`, every definition follows.
  */
 export function present(
   terminal: Terminal,
@@ -28,14 +28,20 @@ export function present(
     return
   }
   const defined = tools.map(({ tool, offered_definition }) => ({ tool, content: offered_definition ?? {} }))
-  terminal.line(riskTable(defined, paint, process.stderr.columns || 100))
+  const byRisk = riskTable(defined, paint, process.stderr.columns || 100)
+  if (byRisk !== '') terminal.line(byRisk)
   // All faculties of a server share one definition: the server's description of itself.
   const seen = new Map(tools.map((tool) => [tool.kind === 'tool' ? tool.tool : (tool.offered ?? ''), tool]))
   for (const tool of seen.values()) {
-    if (schemas || tool.state === 'changed') terminal.line(brief(tool, namesOf(tool, tools), paint))
+    if (schemas || tool.state === 'changed' || instructionsOf(tool) !== '')
+      terminal.line(brief(tool, namesOf(tool, tools), paint))
   }
   if (findings.length > 0) terminal.line(['findings:', ...findingLines(findings, paint)].join('\n'))
   if (!schemas) terminal.say('add `--schemas` to read every definition; `tollgate mcp show TOOL` shows one')
+}
+
+function instructionsOf({ offered_definition }: ShownTool): string {
+  return textOf(saidIn({ content: offered_definition ?? {} }), 'instructions')
 }
 
 function namesOf({ tool, kind, offered }: ShownTool, tools: readonly ShownTool[]): string {
