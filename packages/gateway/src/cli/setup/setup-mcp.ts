@@ -124,13 +124,16 @@ function nothingToDo(terminal: Terminal, { servers, unusable }: Plan): number {
   )
 }
 
+// A server that was only asked for its lists has nothing to finish.
+const GRACE_MS = 300
+
 /** Starts the servers to list their tools, drafts a policy and tests it. */
 async function proposalOf(terminal: Terminal, plan: Plan, choice: ServerChoice): Promise<Proposal> {
   const { createConnect } = await import('../../mcp/server/connect.ts')
   const asked = askable(plan, choice)
   terminal.say(`starting ${counted(asked.length, 'server')} to list tools; no tool is called`)
   const catalogue = createCatalogue()
-  const met = await meetServers(createConnect({ log: silent }), catalogue, asked)
+  const met = await meetServers(createConnect({ log: silent, times: { grace: GRACE_MS } }), catalogue, asked)
   const offers = catalogue.names().flatMap((name) => {
     const definition = catalogue.offered(name)
     return definition ? [{ name, definition }] : []
