@@ -43,7 +43,11 @@ export async function runSetupMcp(
   const choice: ServerChoice = { servers, wrapper: (name) => wrapperWords(dataOf(options), name) }
   const plan = planOf(options, choice)
   refuseUnknown(plan, choice)
-  terminal.data({}, terminal.json ? '' : serversText(plan, (each) => isChosen(choice, each)))
+  if (!terminal.json)
+    terminal.data(
+      {},
+      serversText(plan, (each) => isChosen(choice, each)),
+    )
   for (const each of plan.unusable) warnUnusable(terminal, each, choice.wrapper('NAME'))
   noteRemote(terminal, plan)
   if (plan.files.length === 0) return nothingToDo(terminal, plan)
