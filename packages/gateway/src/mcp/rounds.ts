@@ -78,7 +78,7 @@ export class ParkedRounds {
   }
 }
 
-interface PendingQuestion {
+interface ParkedQuestion {
   readonly method: string
   readonly params: JsonObject
   readonly resolve: (result: JsonObject) => void
@@ -93,7 +93,7 @@ function beginRounds(
   start: (live: Turn) => Promise<ProxyAnswer>,
 ): Rounds {
   let state = newState()
-  const questions = new Map<string, PendingQuestion>()
+  const questions = new Map<string, ParkedQuestion>()
   const abort = new AbortController()
   let newest = first
   let numbered = 0
@@ -154,6 +154,6 @@ function newState(): string {
   return randomBytes(24).toString('base64url')
 }
 
-function questionsOf(questions: ReadonlyMap<string, PendingQuestion>): JsonObject {
+function questionsOf(questions: ReadonlyMap<string, ParkedQuestion>): JsonObject {
   return Object.fromEntries([...questions].map(([name, { method, params }]) => [name, { method, params }]))
 }

@@ -41,7 +41,7 @@ export function present(
 }
 
 function instructionsOf({ offered_definition }: ShownTool): string {
-  return textOf(saidIn({ content: offered_definition ?? {} }), 'instructions')
+  return textOf(serverPart({ content: offered_definition ?? {} }), 'instructions')
 }
 
 function namesOf({ tool, kind, offered }: ShownTool, tools: readonly ShownTool[]): string {

@@ -2,7 +2,7 @@
 
 import type { EffectClass, JsonObject } from '@tollgate/evidence'
 import { guess } from '../../tools/effect.ts'
-import { originIn, saidIn, serverOf, toolOf } from '../../tools/offer.ts'
+import { originIn, serverPart, serverOf, toolOf } from '../../tools/offer.ts'
 import { shown } from '../program/table.ts'
 import type { Colors } from '../program/terminal.ts'
 
@@ -28,7 +28,7 @@ const RISK_OF: Readonly<Record<EffectClass, Risk>> = {
 
 /** Returns the kind of action that a tool seems to do, by its own words. */
 export function riskOf({ tool, content }: DefinedTool): Risk {
-  return RISK_OF[guess(toolOf(tool) ?? tool, saidIn({ content })).effect]
+  return RISK_OF[guess(toolOf(tool) ?? tool, serverPart({ content })).effect]
 }
 
 /** Formats the tools, one section for each server. Faculties are left out. */

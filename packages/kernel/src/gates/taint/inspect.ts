@@ -8,7 +8,7 @@ import { sortedLabels } from '../../text/labels.ts'
 import { rewrite } from '../../text/walk.ts'
 import { readTexts, type ReadText } from '../texts.ts'
 import { codesOf } from '../threat/finding.ts'
-import { seenIn, type Span, isHard } from './seen-values.ts'
+import { seenIn, type LabelledSpan, isHard } from './seen-values.ts'
 
 /** The settings for the inspection of a result. */
 export interface Inspecting {
@@ -50,7 +50,7 @@ function cutsAnything({ gates: { threat, taint } }: Policy): boolean {
 }
 
 /** A part of a text that is not forwarded, and the reason. */
-interface Cut extends Span {
+interface Cut extends LabelledSpan {
   readonly why: string
   readonly action: 'redact' | 'withhold'
 }

@@ -91,7 +91,7 @@ function valuesSeen(
   text: ReadText,
   declared: readonly string[],
   carries: readonly string[],
-  passages: readonly Span[],
+  passages: readonly LabelledSpan[],
 ): readonly SeenValues[] {
   const settings = settingsIn(text.text, text.values)
   // If a list was cut, every value gets all labels of the text.
@@ -139,12 +139,12 @@ export function isHard({ class: kind, severity }: ThreatFinding): boolean {
   return severity !== 'low' && kind !== 'secret' && kind !== 'command'
 }
 
-export interface Span {
+export interface LabelledSpan {
   readonly start: number
   readonly end: number
 }
 
-function overlap(a: Span, b: Span): boolean {
+function overlap(a: LabelledSpan, b: LabelledSpan): boolean {
   return a.start < b.end && b.start < a.end
 }
 
