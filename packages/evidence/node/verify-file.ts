@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { verifyPack, type Progress, type Report, type Trust } from '../src/index.ts'
+import { verifyPack, type Entry, type Progress, type Report, type Trust } from '../src/index.ts'
 import { createSignaturePool } from './pool.ts'
 
 /** The options of `verifyFile`. */
@@ -12,6 +12,8 @@ export interface VerifyFileOptions {
   /** Threads for signatures; 0 checks them in this thread. Default: one per core for large packs, else 0. */
   readonly workers?: number
   readonly onProgress?: (progress: Progress, total: number) => void
+  /** As in `verifyPack`: an entry is an unverified claim until the report is there. */
+  readonly onReceipt?: (entry: Entry) => void
 }
 
 // Below this size, starting a thread takes longer than checking the signatures.
@@ -28,6 +30,7 @@ export async function verifyFile(path: string, options: VerifyFileOptions = {}):
     return await verifyPack(input as AsyncIterable<Uint8Array>, {
       ...(options.trust && { trust: options.trust }),
       ...(pool && { signatures: pool }),
+      ...(options.onReceipt && { onReceipt: options.onReceipt }),
       onProgress: (progress) => options.onProgress?.(progress, size),
     })
   } finally {

@@ -143,6 +143,7 @@ export type { ByteSource, Member } from './tar.ts'
 export { formatTrust, parseTrust, type Trust } from './trust.ts'
 export {
   verifyPack,
+  type Entry,
   type Progress,
   type SignatureChecker,
   type SignatureJob,

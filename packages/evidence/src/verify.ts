@@ -64,6 +64,18 @@ export interface VerifyOptions {
   readonly signatures?: SignatureChecker
   /** Called after each part of the pack. */
   readonly onProgress?: (progress: Progress) => void
+  /**
+   * Called for each receipt that can be read, in the order of the pack, also if the pack is false. An entry is an unverified
+   * claim until the report says how far the pack can be believed. The caller must not change it.
+   */
+  readonly onReceipt?: (entry: Entry) => void
+}
+
+/** A receipt at its place in the ledger, as the pack claims it. */
+export interface Entry {
+  readonly index: number
+  readonly id: string
+  readonly receipt: Receipt
 }
 
 /**
@@ -120,6 +132,7 @@ class Verification {
   readonly tally = new Tally()
   readonly #trust: Trust | undefined
   readonly #checker: SignatureChecker
+  readonly #onReceipt: VerifyOptions['onReceipt']
   readonly #findings = new Findings()
   readonly #listing = new Listing(this.#findings)
   /** Digests of the keys shown, by key id. */
@@ -136,8 +149,9 @@ class Verification {
   #audit: Audit | undefined
   #consistency: ConsistencyProof | undefined
 
-  constructor({ trust, signatures }: VerifyOptions) {
+  constructor({ trust, signatures, onReceipt }: VerifyOptions) {
     this.#trust = trust
+    this.#onReceipt = onReceipt
     this.#checker = signatures ?? inThread
   }
 
@@ -284,6 +298,7 @@ class Verification {
     const origin = this.#checkpoint?.head.origin ?? this.#manifest?.ledger
     if (receipt.receipt.ledger !== origin) this.#findings.add('RECEIPT_FOREIGN', { index })
     const key = this.#audit?.take(index, receipt)
+    this.#onReceipt?.({ index, id: receipt.id, receipt: receipt.receipt })
     return key && { index, receipt, key }
   }
 

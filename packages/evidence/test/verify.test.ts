@@ -12,6 +12,7 @@ import {
   toBase64,
   verifyPack,
   type Checkpoint,
+  type Entry,
   type Manifest,
   type Progress,
   type Report,
@@ -171,6 +172,34 @@ describe('progress', () => {
       throw new TypeError('no terminal')
     }
     await expect(verifyPack(pack, { onProgress })).rejects.toThrow('no terminal')
+  })
+})
+
+describe('each receipt', () => {
+  /** The entries that a verification hands out. */
+  async function entriesOf(bytes: Uint8Array): Promise<readonly Entry[]> {
+    const entries: Entry[] = []
+    await verifyPack(bytes, { onReceipt: (entry) => entries.push(entry) })
+    return entries
+  }
+
+  it('is handed out once, in order, with its index and id', async () => {
+    const expected = ledger.entries.map(({ id, receipt }, index) => ({ index, id, receipt }))
+    expect(await entriesOf(pack)).toEqual(expected)
+  })
+
+  it('is handed out of a false pack too, unless it cannot be read', async () => {
+    const lines = (all: readonly string[]): string[] =>
+      all.map((line, i) => (i === 3 ? '{}' : i === 5 ? forgedLine(line) : line))
+    const indexes = (await entriesOf(archive(bound(relined(members, lines))))).map(({ index }) => index)
+    expect(indexes).toEqual(ledger.entries.map((_, index) => index).filter((index) => index !== 3))
+  })
+
+  it('whose listener throws is a fault of the program, not of the pack', async () => {
+    const onReceipt = (): void => {
+      throw new TypeError('no table')
+    }
+    await expect(verifyPack(pack, { onReceipt })).rejects.toThrow('no table')
   })
 })
 
