@@ -20,7 +20,8 @@ const COLOUR = {
   malformed: 'red',
 } as const satisfies Record<Level, string>
 
-const RESULT: Readonly<Record<Level, string>> = {
+/** The answer of a report, in one line. */
+export const RESULT: Readonly<Record<Level, string>> = {
   witnessed: 'WITNESSED',
   verified: 'VERIFIED',
   'integrity only':
@@ -41,7 +42,8 @@ export function formatReport(report: Report, paint: Paint = plain): string {
   return `${lines.join('\n')}\n`
 }
 
-function about({ ledger, tree_size, root, range, selected, summary }: Report): string[] {
+/** Returns the facts about a pack, one per line: its ledger, its entries, its dates and its counts. */
+export function about({ ledger, tree_size, root, range, selected, summary }: Report): string[] {
   const lines: string[] = []
   if (ledger !== undefined) lines.push(`ledger ${ledger}, size ${String(tree_size)}, root ${String(root)}`)
   const parts = [
