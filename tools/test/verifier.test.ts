@@ -93,6 +93,8 @@ describe.skipIf(browserPath === undefined)('from a file, without a network', () 
     await page.getByRole('button', { name: 'Entry 12' }).press('Enter')
     await page.getByRole('button', { name: 'entry 11, approval, GRANTED' }).first().click()
     expect(await page.locator('#detail-title').innerText()).toBe('Entry 11, approval')
+    await page.keyboard.press('ArrowRight')
+    expect(await page.locator('#detail-title').innerText()).toBe('Entry 12, decision')
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Clear' }).click()
     await page.locator('#count', { hasText: /^24$/ }).waitFor()
@@ -111,6 +113,8 @@ describe.skipIf(browserPath === undefined)('from a file, without a network', () 
     expect(await page.locator('#detail .findings').innerText()).toContain('CHAIN_BROKEN')
     expect(await page.locator('#detail .standing').innerText()).toBe('unverified claims')
     await page.keyboard.press('Escape')
+    await page.locator('#detail').waitFor({ state: 'hidden' })
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('entry 10')
   })
 
   it('an entry that cannot be read has a row with its finding', async () => {
@@ -165,19 +169,15 @@ describe.skipIf(browserPath === undefined)('from a file, without a network', () 
     await page.keyboard.press('Escape')
   })
 
-  it('files can be dropped, both at once', async () => {
-    const files = [readFileSync(TRUST, 'latin1'), readFileSync(PACK, 'latin1')]
+  it('files can be dropped, both at once, but not two packs', async () => {
+    const [trust, pack] = [readFileSync(TRUST, 'latin1'), readFileSync(PACK, 'latin1')]
     const fresh = await browser.page()
-    await fresh.evaluate((texts) => {
-      const data = new DataTransfer()
-      for (const text of texts) {
-        data.items.add(new File([Uint8Array.from(text, (c) => c.charCodeAt(0))], 'dropped'))
-      }
-      document.body.dispatchEvent(
-        new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }),
-      )
-    }, files)
+    await fresh.evaluate(dropFiles, [trust, pack])
     expect(await verdictOf(fresh)).toBe('VERIFIED')
+    await fresh.evaluate(dropFiles, [pack, pack])
+    await fresh.locator('#verdict.bad').waitFor()
+    expect(await fresh.locator('#verdict .say').innerText()).toContain('More than one file of a kind')
+    expect(await fresh.locator('#receipts').isVisible()).toBe(false)
     await fresh.close()
   })
 
@@ -243,6 +243,15 @@ describe.skipIf(browserPath === undefined)('from a file, without a network', () 
     expect(asked).toBe(0)
   })
 })
+
+/** Runs in the page: drops files with these bytes on it. */
+function dropFiles(contents: readonly string[]): void {
+  const dataTransfer = new DataTransfer()
+  for (const content of contents) {
+    dataTransfer.items.add(new File([Uint8Array.from(content, (c) => c.charCodeAt(0))], 'dropped'))
+  }
+  document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))
+}
 
 /** Runs in the page: tries what its policy forbids. Returns what could be done, and which rules forbade the rest. */
 async function tryEverything(url: string): Promise<{ done: string[]; forbidden: string[] }> {

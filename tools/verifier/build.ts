@@ -45,7 +45,8 @@ async function bundled(entry: string): Promise<string> {
     minify: true,
     platform: 'browser',
     format: 'iife',
-    target: ['es2022', 'chrome113', 'firefox129', 'safari17'],
+    // The first versions that have Ed25519.
+    target: ['chrome137', 'firefox129', 'safari17'],
     write: false,
     logLevel: 'silent',
   })

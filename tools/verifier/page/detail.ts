@@ -10,16 +10,19 @@ interface Shown {
   readonly place: number
 }
 
-/** The dialog. `onClose` is called with the place of the row that was open last. */
+/** The dialog. `onClose` is called with the row that was open last. */
 export class Detail {
   readonly #dialog = byId('detail', HTMLDialogElement)
   readonly #pack: () => Rows
   readonly #standing = byId('standing', HTMLElement)
   #shown: Shown = { rows: [], place: -1 }
 
-  constructor(pack: () => Rows, onClose: (place: number) => void) {
+  constructor(pack: () => Rows, onClose: (row: Row) => void) {
     this.#pack = pack
-    this.#dialog.addEventListener('close', () => onClose(this.#shown.place))
+    this.#dialog.addEventListener('close', () => {
+      const row = this.#shown.rows[this.#shown.place]
+      if (row) onClose(row)
+    })
     this.#dialog.addEventListener('click', ({ target }) => {
       // Only the backdrop is the dialog itself: its contents cover all of it.
       if (target === this.#dialog) this.close()
@@ -31,8 +34,14 @@ export class Detail {
     const row = rows[place]
     if (!row) return
     this.#shown = { rows, place }
-    this.#draw(row)
+    const label = document.activeElement?.getAttribute('aria-label')
+    const title = this.#draw(row)
     if (!this.#dialog.open) this.#dialog.showModal()
+    // What had the focus was drawn again: a step button keeps it, and after anything else the title has it.
+    const buttons = [...this.#dialog.querySelectorAll<HTMLButtonElement>('header button:enabled')]
+    const same = buttons.find((each) => each.ariaLabel !== null && each.ariaLabel === label)
+    const target = same ?? title
+    target.focus()
   }
 
   close(): void {
@@ -53,7 +62,8 @@ export class Detail {
     if (step !== undefined) this.open(this.#shown.rows, this.#shown.place + step)
   }
 
-  #draw(row: Row): void {
+  /** Draws a receipt and returns its title. */
+  #draw(row: Row): HTMLElement {
     const { rows, place } = this.#shown
     const previous = button('‹', () => this.open(rows, place - 1), { label: 'Previous receipt' })
     const next = button('›', () => this.open(rows, place + 1), { label: 'Next receipt' })
@@ -61,6 +71,7 @@ export class Detail {
     next.disabled = place >= rows.length - 1
     const title = make('h2', { text: `Entry ${row.index}, ${row.kind}` })
     title.id = 'detail-title'
+    title.tabIndex = -1
     const standing = make('p', { class: this.#standing.className, text: this.#standing.textContent })
     const head = make(
       'header',
@@ -81,6 +92,7 @@ export class Detail {
     body.append(this.#links(row), this.#fields(row))
     this.#dialog.replaceChildren(body)
     this.#dialog.scrollTop = 0
+    return title
   }
 
   #links(row: Row): HTMLElement {

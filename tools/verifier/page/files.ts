@@ -10,17 +10,19 @@ export interface Files {
 
 const TRUST_HINT = 'Get it from a person you know, not from the sender of the pack.'
 
-/** Watches the page for files and calls `onChange` whenever there is another one. */
-export function watchFiles(onChange: (files: Files) => void): void {
-  new FileCards(onChange).listen()
+/** Watches the page for files. Calls `onChange` whenever there is another one, and `refuse` if files cannot be taken. */
+export function watchFiles(onChange: (files: Files) => void, refuse: (why: string) => void): void {
+  new FileCards(onChange, refuse).listen()
 }
 
 class FileCards {
   readonly #onChange: (files: Files) => void
+  readonly #refuse: (why: string) => void
   #files: Files = { pack: undefined, trust: undefined }
 
-  constructor(onChange: (files: Files) => void) {
+  constructor(onChange: (files: Files) => void, refuse: (why: string) => void) {
     this.#onChange = onChange
+    this.#refuse = refuse
   }
 
   listen(): void {
@@ -53,15 +55,24 @@ class FileCards {
     document.addEventListener('drop', (event) => {
       event.preventDefault()
       veiled(-depth)
-      void this.#sort([...(event.dataTransfer?.files ?? [])]).then((files) => this.#take(files))
+      void this.#drop([...(event.dataTransfer?.files ?? [])])
     })
   }
 
-  /** Tells packs from trust files by how they begin. */
-  async #sort(files: readonly File[]): Promise<Partial<Files>> {
+  /** Tells packs from trust files by how they begin. One verdict is about one pack and one trust file. */
+  async #drop(files: readonly File[]): Promise<void> {
     const sorted: { pack?: File; trust?: File } = {}
-    for (const file of files) sorted[(await looksLikeTrust(file)) ? 'trust' : 'pack'] = file
-    return sorted
+    for (const file of files) {
+      const name = (await looksLikeTrust(file)) ? 'trust' : 'pack'
+      if (sorted[name]) {
+        this.#refuse(
+          'more than one file of a kind was dropped; verify one pack at a time, with one trust file',
+        )
+        return
+      }
+      sorted[name] = file
+    }
+    this.#take(sorted)
   }
 
   #take(files: Partial<Files>): void {

@@ -20,29 +20,47 @@ function startPage(script: Blob): void {
   let fitting: readonly Row[] = []
   let stop = (): void => undefined
   let timer: number | undefined
+  let returnToList = false
 
-  const list = new List((place) => detail.open(fitting, place))
+  const list = new List((place) => {
+    returnToList = true
+    detail.open(fitting, place)
+  })
   const detail = new Detail(
     () => rows,
-    (place) => list.focus(place),
+    (row) => {
+      if (returnToList) list.focus(fitting.indexOf(row))
+    },
   )
   const form = new FilterForm(() => refresh())
   const panel = new VerdictPanel((index) => {
     const row = rows.byIndex(index)
     if (!row) return
+    // The finding that was chosen keeps the focus.
+    returnToList = false
     const among = fitting.includes(row) ? fitting : rows.all
     detail.open(among, among.indexOf(row))
   })
-  watchFiles(begin)
+  watchFiles(begin, refuse)
 
-  function begin({ pack, trust }: Files): void {
-    if (!pack) return
+  /** Takes everything of the last pack off the page. */
+  function clear(): void {
     stop()
     detail.close()
     rows = new Rows()
     form.clear()
-    panel.begin()
     refresh()
+  }
+
+  function refuse(why: string): void {
+    clear()
+    panel.stop(sentence(why))
+  }
+
+  function begin({ pack, trust }: Files): void {
+    if (!pack) return
+    clear()
+    panel.begin(trust ? `${pack.name}, with ${trust.name}` : `${pack.name}, without a trust file`)
     stop = run({ pack, trust }, (told) => take(told, pack.size))
   }
 

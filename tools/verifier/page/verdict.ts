@@ -42,13 +42,15 @@ export class VerdictPanel {
   readonly #openEntry: (index: number) => void
   #bar: HTMLProgressElement | undefined
   #line: HTMLElement | undefined
+  #subject = ''
 
   constructor(openEntry: (index: number) => void) {
     this.#openEntry = openEntry
   }
 
-  /** Says that a verification is under way. Nothing of an earlier verdict stays. */
-  begin(): void {
+  /** Says that a verification is under way. `subject` names its files. Nothing of an earlier verdict stays. */
+  begin(subject: string): void {
+    this.#subject = subject
     this.#bar = make('progress', { label: 'Verification' })
     this.#line = make('p', { text: 'Reading the files …' })
     this.#set('busy', 'checking', make('p', { class: 'level', text: 'CHECKING' }), this.#bar, this.#line)
@@ -83,7 +85,7 @@ export class VerdictPanel {
         ? []
         : [make('p', { class: 'say', text: `${say.charAt(0).toUpperCase()}${say.slice(1)}.` })]),
       ...(ADVICE[level] === '' ? [] : [make('p', { class: 'advice', text: ADVICE[level] })]),
-      listOf('about', about(report)),
+      listOf('about', [this.#subject, ...about(report)]),
       this.#lists(report),
       actions(report, newTrust),
     )
