@@ -8,7 +8,7 @@ import { build } from 'esbuild'
 const at = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
 const ICON =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#0f766e" d="M5 4h5v24H5zM12 9h6l3 5h-9zM20 9h7v5h-4z"/></svg>'
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#0f766e" d="M5 4h5v24H5zM12 9h15v5H12z"/></svg>'
 
 /** Returns the page. The same sources give the same bytes. */
 export async function buildVerifier(): Promise<string> {
