@@ -53,7 +53,11 @@ export class VerifierBrowser {
   async open(): Promise<void> {
     this.#url = pathToFileURL(this.write('verifier.html', await buildVerifier())).href
     this.#browser = await chromium.launch({ executablePath: browserPath ?? '', args: FLAGS })
-    this.#context = await this.#browser.newContext({ offline: true, acceptDownloads: true })
+    this.#context = await this.#browser.newContext({
+      offline: true,
+      acceptDownloads: true,
+      reducedMotion: 'reduce',
+    })
     this.#context.on('request', (request) => {
       if (request.url() !== this.#url) this.requests.push(request.url())
     })
@@ -77,6 +81,8 @@ export class VerifierBrowser {
   async page({ before, offline = true }: Opening = {}): Promise<Page> {
     if (!this.#browser || !this.#context) throw new Error('the browser is not open')
     const page = await (offline ? this.#context : this.#browser).newPage()
+    // A machine with other work may take long; the runner ends a test that hangs.
+    page.setDefaultTimeout(280_000)
     if (before) await page.addInitScript(before)
     await page.goto(this.#url)
     return page

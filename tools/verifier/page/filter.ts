@@ -17,22 +17,27 @@ export interface Wanted {
 /** Returns the rows that fit. */
 export function filterRows(rows: readonly Row[], wanted: Wanted): readonly Row[] {
   const { verdict, kind, found } = wanted
-  const holds = (text: string, part: string): boolean => part === '' || text.toLowerCase().includes(part)
-  const [principal, session, who, text] = [wanted.principal, wanted.session, wanted.who, wanted.text].map(
-    (each) => each.trim().toLowerCase(),
-  )
   if (Object.values(wanted).every((each) => each === '' || each === false)) return rows
+  const [principal, session, who, text] = [wanted.principal, wanted.session, wanted.who, wanted.text].map(
+    containing,
+  )
   return rows.filter(
     (row) =>
       (verdict === '' || row.verdict === verdict) &&
       (kind === '' || row.kind === kind) &&
       (!found || row.findings.length > 0) &&
-      holds(row.principal, principal ?? '') &&
-      holds(row.session, session ?? '') &&
+      (!principal || principal(row.principal)) &&
+      (!session || session(row.session)) &&
       // Only answers to calls: who gave another order is found by the text.
-      (who === '' || (row.act !== 'ordered' && holds(row.who, who ?? ''))) &&
-      holds(haystack(row), text ?? ''),
+      (!who || (row.act !== 'ordered' && who(row.who))) &&
+      (!text || text(haystack(row))),
   )
+}
+
+/** A test for texts that contain a part, in any case; undefined if every text does. */
+function containing(part: string): ((text: string) => boolean) | undefined {
+  const lower = part.trim().toLowerCase()
+  return lower === '' ? undefined : (text) => text.toLowerCase().includes(lower)
 }
 
 function haystack(row: Row): string {
