@@ -8,6 +8,7 @@ import type * as groupCommands from './groups.ts'
 import type * as mcpCommands from './mcp/commands.ts'
 import { addPolicy } from './policy/commands.ts'
 import type * as scopeCommands from './policy/scope-commands.ts'
+import type * as packCommands from './receipts/pack-commands.ts'
 import type * as setupCommands from './setup/setup-commands.ts'
 import { openTerminal, type Terminal } from './program/terminal.ts'
 import { VERSION } from './program/version.ts'
@@ -57,20 +58,22 @@ type Groups = typeof groupCommands &
   typeof delegationCommands &
   typeof mcpCommands &
   typeof scopeCommands &
-  typeof setupCommands
+  typeof setupCommands &
+  typeof packCommands
 
 async function addAll(program: Command, to: To): Promise<void> {
-  const [groups, delegations, mcp, scope, setup] = await Promise.all([
+  const [groups, delegations, mcp, scope, setup, pack] = await Promise.all([
     import('./groups.ts'),
     import('./people/delegation-commands.ts'),
     import('./mcp/commands.ts'),
     import('./policy/scope-commands.ts'),
     import('./setup/setup-commands.ts'),
+    import('./receipts/pack-commands.ts'),
   ])
-  const all = { ...groups, ...delegations, ...mcp, ...scope, ...setup }
+  const all = { ...groups, ...delegations, ...mcp, ...scope, ...setup, ...pack }
   addSetup(program.commandsGroup('Start:'), to, all)
   addDaily(program.commandsGroup('Every day:'), to, all)
-  addEvidence(program.commandsGroup('Evidence:'), to)
+  addEvidence(program.commandsGroup('Evidence:'), to, all)
   addUpkeep(program.commandsGroup('Upkeep:'), to, all)
 }
 
@@ -198,7 +201,7 @@ function addDaily(program: Command, to: To, groups: Groups): void {
   groups.addThreat(program, to)
 }
 
-function addEvidence(program: Command, to: To): void {
+function addEvidence(program: Command, to: To, groups: Groups): void {
   remote(program, 'export')
     .summary('write an evidence pack')
     .description(
@@ -240,6 +243,7 @@ function addEvidence(program: Command, to: To): void {
       ),
     )
     .action(to(async () => (await import('./receipts/verify.ts')).runVerify))
+  groups.addPack(program, to)
 }
 
 function addUpkeep(program: Command, to: To, groups: Groups): void {

@@ -9,7 +9,8 @@ import { coverage, learnedText, leftLines, reportOf } from '../../workbench/lear
 import type { Trace } from '../../workbench/trace.ts'
 import type { DataOptions } from '../commands.ts'
 import { word } from '../program/table.ts'
-import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
+import { CommandError, type Terminal } from '../program/terminal.ts'
+import { parseWhen } from '../program/when.ts'
 import { policyIn } from './policy-file.ts'
 import { withTrace } from './trace-source.ts'
 
@@ -42,26 +43,11 @@ export async function runLearn(terminal: Terminal, options: LearnCommandOptions)
 function wantedBy({ denied, since, session, principal, tool }: LearnCommandOptions): CallFilter {
   return {
     denied: denied === true,
-    ...(since !== undefined && { since: timeOf(since) }),
+    ...(since !== undefined && { since: parseWhen('--since', since) }),
     ...(session !== undefined && { session }),
     ...(principal !== undefined && { principal }),
     ...(tool !== undefined && { tool }),
   }
-}
-
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const MOMENT = /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:.]{5,12}(?:Z|[+-][0-9]{2}:[0-9]{2})?)?$/
-
-/** Parses a time or a period before now. Returns milliseconds. */
-function timeOf(text: string): number {
-  const [, digits, unit = ''] = /^([1-9][0-9]{0,5})([smhd])$/.exec(text) ?? []
-  if (digits !== undefined) return Date.now() - Number(digits) * (UNITS[unit] ?? 0)
-  const time = MOMENT.test(text) ? Date.parse(text) : NaN
-  if (Number.isFinite(time)) return time
-  throw new UsageError(
-    '`--since` must be a time or a period',
-    'for example `--since 4h` or `--since 2026-01-05T09:00:00Z`',
-  )
 }
 
 async function gather(

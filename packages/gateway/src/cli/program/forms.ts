@@ -34,6 +34,13 @@ export function filtered(command: Command): Command {
     .option('--decision <id>', 'only this decision and its effect and approvals')
 }
 
+/** Adds the options that limit receipts to a period. */
+export function dated(command: Command): Command {
+  return command
+    .option('--since <time>', 'only receipts since this time or date, or in this period, such as 2h or 7d')
+    .option('--until <time>', 'only receipts before this time; a date includes that day')
+}
+
 /** Returns the option `--port`. */
 export function port(about: string): Option {
   return whole('--port <n>', about, 0, 65_535)

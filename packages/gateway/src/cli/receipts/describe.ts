@@ -11,11 +11,11 @@ export interface ShownEntry {
   readonly receipt: Receipt
 }
 
-/** Formats a receipt as one line: index, time, kind, description, start of its id. */
-export function describe({ index, id, receipt }: ShownEntry, paint: Colors): string {
+/** Formats a receipt as one line: index, time, kind, description with an optional addition, start of its id. */
+export function describe({ index, id, receipt }: ShownEntry, paint: Colors, addition = ''): string {
   const place = String(index).padStart(6)
   const kind = receipt.kind.padEnd(10)
-  return `${place}  ${moment(receipt.time)}  ${kind}  ${about(receipt, paint)}  ${paint.dim(id.slice(0, 8))}`
+  return `${place}  ${moment(receipt.time)}  ${kind}  ${about(receipt, paint)}${addition}  ${paint.dim(id.slice(0, 8))}`
 }
 
 /** Colours a verdict, a status or an answer. */
