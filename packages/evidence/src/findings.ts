@@ -115,7 +115,7 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   CONSISTENCY_MISSING: wrong(
     'checkpoint',
-    'The pack does not prove that it continues the checkpoint in the trust file. Export it again with `--since`.',
+    'The pack does not prove that it continues the checkpoint in the trust file. Export it again with `--continues`.',
   ),
   WITNESS_QUORUM_MISSED: wrong('checkpoint', 'Fewer witnesses cosigned than the trust file requires.'),
   PROOF_MALFORMED: malformed('leaves', 'A proof cannot be read.'),

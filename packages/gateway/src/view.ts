@@ -35,6 +35,10 @@ export interface EntryFilter {
   readonly session?: string
   /** Id of a decision. Selects it and the effects and approvals that refer to it. */
   readonly decision?: string
+  /** Only entries of this time or later, in milliseconds. */
+  readonly since?: number
+  /** Only entries before this time, in milliseconds. */
+  readonly until?: number
 }
 
 export interface PageRequest {

@@ -5,9 +5,10 @@ import type { LedgerView } from '../view.ts'
 import { unknownToken } from './auth.ts'
 import { genesisOf } from './health.ts'
 import { Problem } from './problem.ts'
-import { findEntry } from './receipts.ts'
+import { FILTERS, findEntry, PERIOD } from './receipts.ts'
 import { numberIn, plain, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import { COUNT, HASH, list, described, TEXT } from './schema.ts'
+import { hasFilters, selectedBy } from './selection.ts'
 
 /** Selects what to export. Default: the whole ledger. */
 interface ExportRequest {
@@ -15,10 +16,12 @@ interface ExportRequest {
   readonly from?: number
   /** Index after the last of the range. */
   readonly to?: number
-  /** Size of an earlier checkpoint. The pack then proves that the ledger has only grown since. */
-  readonly since?: number
-  /** Indexes of single receipts. Without `from` and `to`, only these are exported. */
+  /** Size of an earlier checkpoint: the pack then proves that the ledger has only grown since. */
+  readonly continues?: number
+  /** Indexes of single receipts. */
   readonly receipts?: readonly number[]
+  /** The range is left out: only `receipts` are wanted. */
+  readonly selection?: { readonly tenant: string }
 }
 
 /** A pack in progress and its file name. */
@@ -29,42 +32,50 @@ interface Export {
 
 /**
  * Exports a part of a ledger under a checkpoint. Adds what the verifier needs: the genesis receipt, all keys, and the
- * policies in force at the start of the range.
+ * policies in force where the range begins and at each selected receipt.
  *
  * @throws EvidenceError `PACK_MALFORMED` while the pack is written, if the request cannot be met.
  */
 async function exportPack(view: LedgerView, checkpoint: string, request: ExportRequest): Promise<Export> {
   const { origin, size } = parseCheckpoint(checkpoint)
-  const { from, to, since, receipts = [] } = request
-  const ranged = from !== undefined || to !== undefined || receipts.length === 0
-  const range = ranged ? { start: from ?? 0, end: to ?? size } : undefined
+  const { from, to, continues, receipts = [], selection } = request
+  const range = selection ? undefined : { start: from ?? 0, end: to ?? size }
   const needed = [
     ...(await view.indexesOf(['genesis', 'key'])),
-    ...(range ? await policiesAt(view, range.start) : []),
+    ...(await policiesAt(view, range ? [range.start] : receipts, selection?.tenant)),
   ]
   const selected = [...new Set([...needed, ...receipts])]
     .filter((index) => index < size && !(range && index >= range.start && index < range.end))
     .sort((a, b) => a - b)
-  const { start, end } = range ?? { start: Math.min(...receipts), end: Math.max(...receipts) + 1 }
+  const { start, end } = range ?? { start: receipts[0] ?? 0, end: (receipts.at(-1) ?? 0) + 1 }
   return {
     name: `${origin.replace(/[^A-Za-z0-9._-]/g, '-')}-${start}-${end}.pack`,
     pack: writePack(readerOf(view, checkpoint), {
       selected,
       ...(range && { range }),
-      ...(since !== undefined && { since }),
+      ...(continues !== undefined && { since: continues }),
     }),
   }
 }
 
-/** The newest policy receipt of each tenant before an index. */
-async function policiesAt(view: LedgerView, start: number): Promise<readonly number[]> {
-  const newest = new Map<string, number>()
-  for (const index of await view.indexesOf(['policy'])) {
-    if (index >= start) break
-    const [envelope] = await view.envelopes(index, index + 1)
-    if (envelope) newest.set(parseReceipt(envelope).receipt.tenant, index)
+/** Where the policy of each tenant, or of one, was last activated before each of these indexes, which ascend. */
+async function policiesAt(
+  view: LedgerView,
+  indexes: readonly number[],
+  tenant?: string,
+): Promise<ReadonlySet<number>> {
+  const [newest, needed] = [new Map<string, number>(), new Set<number>()]
+  const activations = await view.indexesOf(['policy'])
+  let next = 0
+  for (const index of indexes) {
+    for (let at = activations[next]; at !== undefined && at < index; at = activations[++next]) {
+      const [envelope] = await view.envelopes(at, at + 1)
+      const owner = envelope && parseReceipt(envelope).receipt.tenant
+      if (owner !== undefined && (tenant === undefined || owner === tenant)) newest.set(owner, at)
+    }
+    for (const activation of newest.values()) needed.add(activation)
   }
-  return [...newest.values()]
+  return needed
 }
 
 function readerOf(view: LedgerView, checkpoint: string): LedgerReader {
@@ -88,25 +99,28 @@ async function* envelopesOf(view: LedgerView, { start, end }: Range): AsyncGener
 async function download(question: ApiQuestion): Promise<Reply> {
   const { options, identity, query } = question
   const { view } = options
-  const [from, to, since] = ['from', 'to', 'since'].map((name) => numberIn(question, name))
+  const [from, to, continues] = ['from', 'to', 'continues'].map((name) => numberIn(question, name))
   const ids = query['receipt'] ?? []
-  const ranged = from !== undefined || to !== undefined || ids.length === 0
+  const filtered = hasFilters(question)
+  const ranged = !filtered && (from !== undefined || to !== undefined || ids.length === 0)
   if (ranged && identity.tenant !== (await genesisOf(view)).tenant) {
     throw new Problem(
       'role-forbidden',
       'a range contains receipts of all tenants; only the tenant that runs the gateway may export it',
       {
-        remedy: 'List the receipts with `receipt`.',
+        remedy: 'Name the receipts with `receipt`, or select them with filters.',
       },
     )
   }
-  const receipts: number[] = []
+  const receipts: number[] = filtered ? [...(await selectedBy(question))] : []
   for (const id of ids) receipts.push((await findEntry(view, identity, id)).index)
+  receipts.sort((a, b) => a - b)
   const { name, pack } = await exportPack(view, await options.checkpoint(), {
     receipts,
+    ...(!ranged && { selection: { tenant: identity.tenant } }),
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
-    ...(since !== undefined && { since }),
+    ...(continues !== undefined && { continues }),
   })
   // Produces the first chunk now, so that a bad request still gets an error answer.
   const first = await pack.next()
@@ -146,16 +160,18 @@ export const evidenceRoutes: readonly ApiRoute[] = [
     path: '/v1/evidence/export',
     id: 'exportEvidence',
     about:
-      'Exports an EvidencePack: a range of the ledger, single receipts, or both, with everything needed to verify it offline. Without parameters, exports the whole ledger. A range contains receipts of all tenants, so only the tenant that runs the gateway may export one.',
+      'An EvidencePack: a range of the ledger, some receipts by themselves, or both, with everything needed to verify it offline. Without parameters, the whole ledger. With filters, only the receipts that match, each with its proof; `from` and `to` then limit the search. A range shows every tenant, so only the tenant that runs the gateway may export one.',
     roles: ['auditor', 'admin'],
     query: {
       from: described(COUNT, 'First index of the range.'),
       to: described(COUNT, 'Index after the last of the range.'),
-      since: described(
+      continues: described(
         COUNT,
         'Size of an earlier checkpoint. The pack then proves that the ledger has only grown since.',
       ),
-      receipt: described(list(HASH, 100), 'The id of a single receipt. May be repeated.'),
+      receipt: described(list(HASH, 100), 'A receipt by itself; may be repeated.'),
+      ...FILTERS,
+      ...PERIOD,
     },
     answers: { 200: { about: 'The pack.', type: 'application/x-tar' } },
     problems: ['not-found'],

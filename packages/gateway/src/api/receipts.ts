@@ -53,6 +53,12 @@ export const FILTERS: Readonly<Record<string, ApiSchema>> = {
   decision: described(HASH, 'A decision, with its effects and approvals.'),
 }
 
+/** The period of the wanted receipts, as query parameters. */
+export const PERIOD: Readonly<Record<string, ApiSchema>> = {
+  since: described(TIME, 'Only receipts of this time or later.'),
+  until: described(TIME, 'Only receipts before this time.'),
+}
+
 const RECEIPT: ApiSchema = {
   type: 'object',
   description: 'A receipt, exactly as signed. Its members depend on its kind.',
@@ -100,7 +106,7 @@ export function filterOf(question: ApiQuestion): EntryFilter | undefined {
   const { identity } = question
   const [kind, verdict] = [queryIn(question, 'kind'), queryIn(question, 'verdict')]
   // Every reader needs the keys to verify signatures.
-  if (kind === 'genesis' || kind === 'key') return { kind }
+  if (kind === 'genesis' || kind === 'key') return { kind, ...periodOf(question) }
   const asked = queryIn(question, 'principal')
   const own = identity.role === 'agent' ? identity.principal : asked
   if (asked !== undefined && own !== asked) return undefined
@@ -114,7 +120,21 @@ export function filterOf(question: ApiQuestion): EntryFilter | undefined {
     ...(tool !== undefined && { tool }),
     ...(session !== undefined && { session }),
     ...(decision !== undefined && { decision }),
+    ...periodOf(question),
   }
+}
+
+function periodOf(question: ApiQuestion): Pick<EntryFilter, 'since' | 'until'> {
+  const [since, until] = [timeIn(question, 'since'), timeIn(question, 'until')]
+  return { ...(since !== undefined && { since }), ...(until !== undefined && { until }) }
+}
+
+function timeIn(question: ApiQuestion, name: string): number | undefined {
+  const text = queryIn(question, name)
+  const time = text === undefined ? 0 : Date.parse(text)
+  // The pattern also allows days and hours that do not exist.
+  if (Number.isNaN(time)) throw new Problem('request-invalid', `\`${name}\` is not a time`)
+  return text === undefined ? undefined : time
 }
 
 async function page(question: ApiQuestion): Promise<Reply> {
@@ -202,6 +222,7 @@ export const receiptRoutes: readonly ApiRoute[] = [
     roles: READERS,
     query: {
       ...FILTERS,
+      ...PERIOD,
       begins: described(
         { type: 'string', pattern: '^[0-9a-f]{8,64}$' },
         'Only receipts whose id begins with these digits; at most ten. Other filters are ignored.',

@@ -2,7 +2,7 @@
 
 import process from 'node:process'
 import { Command } from 'commander'
-import { collect, complaint, examples, local, port, remote, whole } from './program/forms.ts'
+import { collect, complaint, dated, examples, filtered, local, port, remote, whole } from './program/forms.ts'
 import type * as delegationCommands from './people/delegation-commands.ts'
 import type * as groupCommands from './groups.ts'
 import type * as mcpCommands from './mcp/commands.ts'
@@ -202,17 +202,17 @@ function addDaily(program: Command, to: To, groups: Groups): void {
 }
 
 function addEvidence(program: Command, to: To, groups: Groups): void {
-  remote(program, 'export')
+  dated(filtered(remote(program, 'export')))
     .summary('write an evidence pack')
     .description(
-      'Writes the ledger, or a part of it, as a pack that anyone can verify offline. Never overwrites a file.',
+      'Writes the ledger, or a part of it, as a pack that anyone can verify offline. Never overwrites a file.\nWith filters it writes only the receipts that match, each with its own proof.',
     )
     .option('-o, --output <file>', 'the new file; default: standard output')
     .addOption(whole('--from <index>', 'the first entry', 0, Number.MAX_SAFE_INTEGER))
     .addOption(whole('--to <index>', 'the entry after the last', 1, Number.MAX_SAFE_INTEGER))
     .addOption(
       whole(
-        '--since <size>',
+        '--continues <size>',
         'prove that the ledger extends its earlier state of this size',
         0,
         Number.MAX_SAFE_INTEGER,
@@ -223,6 +223,7 @@ function addEvidence(program: Command, to: To, groups: Groups): void {
       ...examples(
         ['tollgate export -o all.pack', 'the whole ledger'],
         ['tollgate export --from 100 --to 200 -o part.pack', ''],
+        ['tollgate export --principal agent:ci --since 7d -o week.pack', 'what one agent did in a week'],
       ),
     )
     .action(to(async () => (await import('./receipts/export.ts')).runExport))

@@ -2,7 +2,7 @@
 
 import { Option, type Command } from 'commander'
 import type { To } from './commands.ts'
-import { collect, examples, filtered, local, remote, whole } from './program/forms.ts'
+import { collect, dated, examples, filtered, local, remote, whole } from './program/forms.ts'
 
 /** Adds `receipts`. */
 export function addReceipts(program: Command, to: To): void {
@@ -10,7 +10,7 @@ export function addReceipts(program: Command, to: To): void {
     .command('receipts')
     .summary('list and show receipts')
     .description('Receipts are the signed records of decisions, effects and administrative acts.')
-  filtered(remote(receipts, 'list'))
+  dated(filtered(remote(receipts, 'list')))
     .summary('list receipts, newest first')
     .addOption(whole('--limit <n>', 'the maximum number of receipts', 1, 1000).default(20))
     .addOption(whole('--from <index>', 'start at this entry', 0, Number.MAX_SAFE_INTEGER))
@@ -18,7 +18,7 @@ export function addReceipts(program: Command, to: To): void {
     .addHelpText(
       ...examples(
         ['tollgate receipts list --verdict DENY', 'only denied calls'],
-        ['tollgate receipts list --principal agent:ci --json', ''],
+        ['tollgate receipts list --principal agent:ci --since 2h', 'what this agent did in the last 2 hours'],
       ),
     )
     .action(to(async () => (await import('./receipts/receipts.ts')).runList))

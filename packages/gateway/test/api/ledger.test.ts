@@ -156,7 +156,11 @@ describe('export', () => {
     ['', `-0-`],
     ['?from=14', '-14-'],
     ['?from=14&to=15', '-14-15.pack'],
-    ['?since=5', '-0-'],
+    ['?continues=5', '-0-'],
+    ['?session=s1', '.pack'],
+    ['?principal=agent:a&tool=fs/read_file&verdict=ALLOW', '.pack'],
+    ['?since=2026-01-05T09:00:00.000Z&until=2027-01-05T09:00:00.000Z', '.pack'],
+    ['?session=s1&receipt=$last&from=3', '.pack'],
     ['?receipt=$last', '.pack'],
     ['?receipt=$last&from=0&to=3', '-0-3.pack'],
   ])('of `%s` verifies under the trust file', async (query, name) => {
@@ -194,9 +198,73 @@ describe('export', () => {
     expect(report.exit).toBe(0)
   })
 
+  /** The indexes of the receipts in a filtered export, and its report. */
+  async function exported(rig: ApiRig, query: string, person: Person = 'auditor') {
+    const indexes: number[] = []
+    const pack = new Uint8Array(await (await fetchPack(rig, query, person)).arrayBuffer())
+    const report = await verifyPack([pack], {
+      trust: await parseTrust(await rig.trust()),
+      onReceipt: ({ index }) => indexes.push(index),
+    })
+    expect(report.exit).toBe(0)
+    return { indexes, report }
+  }
+
+  test('with filters has the matching receipts, the keys and the policies in force, and nothing else', async () => {
+    const rig = await busy(3)
+    await rig.ask('other', 'POST', '/v1/evaluate', { tool: 'fs/read_file' })
+    const last = rig.receipts().length - 1
+    const { indexes, report } = await exported(rig, '?principal=agent:b')
+    expect(indexes).toEqual([0, 1, 2, last])
+    expect(report).toMatchObject({ selected: 4 })
+    expect(report.range).toBeUndefined()
+    expect((await exported(rig, `?kind=decision&to=${last - 1}`)).indexes).not.toContain(last)
+  })
+
+  test('with a period has the receipts of that period', async () => {
+    const rig = await busy(1)
+    rig.host.time += 3_600_000
+    const since = new Date(rig.host.time).toISOString()
+    const first = rig.receipts().length
+    await rig.ask('agent', 'POST', '/v1/evaluate', { tool: 'fs/read_file', session_id: 's2' })
+    const later = rig.receipts().map((_, index) => index)
+    expect((await exported(rig, `?since=${since}`)).indexes).toEqual([0, 1, 2, ...later.slice(first)])
+    expect((await exported(rig, `?until=${since}`)).indexes).toEqual(
+      later.slice(0, first).filter((index) => rig.receipts()[index]?.tenant === 'default'),
+    )
+    expect((await list(rig, 'auditor', `?since=${since}`)).receipts).toHaveLength(later.length - first)
+    expect((await list(rig, 'auditor', `?until=${since}`)).receipts.map(({ index }) => index)).not.toContain(
+      first,
+    )
+  })
+
+  test('with filters shows only the caller’s tenant', async () => {
+    const rig = await busy(1)
+    const { json } = await rig.ask('far-agent', 'POST', '/v1/evaluate', { tool: 'x' })
+    const own = rig.store.entries.findIndex(({ id }) => id === json.receipt)
+    const { indexes } = await exported(rig, '?kind=decision', 'far-auditor')
+    expect(indexes).toEqual([0, 1, own])
+    expect((await fetchPack(rig, '?session=s1', 'far-auditor')).status).toBe(404)
+    expect((await fetchPack(rig, '', 'far-auditor')).status).toBe(403)
+  })
+
+  test('with filters that match nothing, or with a day that does not exist, is refused', async () => {
+    const rig = await busy(1)
+    expect((await fetchPack(rig, '?session=none')).status).toBe(404)
+    expect((await fetchPack(rig, '?since=2026-13-45T09:00:00.000Z')).status).toBe(400)
+    expect((await rig.ask('auditor', 'GET', '/v1/receipts?until=2026-01-05T99:00:00.000Z')).status).toBe(400)
+  })
+
   test('of a missing receipt is refused before anything is sent', async () => {
     const rig = await busy(1)
-    for (const query of ['?from=9999', '?from=5&to=5', '?since=9999', '?to=99999', '?receipt=x']) {
+    for (const query of [
+      '?from=9999',
+      '?from=5&to=5',
+      '?continues=9999',
+      '?since=9999',
+      '?to=99999',
+      '?receipt=x',
+    ]) {
       const response = await fetchPack(rig, query)
       expect([query, response.status]).toEqual([query, 400])
     }

@@ -352,7 +352,11 @@ function fits(store: MemoryStore, filter: EntryFilter, index: number): boolean {
     | undefined
   const own = receipt.kind === 'decision' ? receipt : undefined
   const { kind, tenant, principal, tool, verdict, session } = filter
+  const { since = -Infinity, until = Infinity } = filter
+  const time = Date.parse(receipt.time)
   return (
+    time >= since &&
+    time < until &&
     (kind === undefined || receipt.kind === kind) &&
     (tenant === undefined || receipt.tenant === tenant) &&
     (principal === undefined || (decision?.kind === 'decision' && decision.principal === principal)) &&

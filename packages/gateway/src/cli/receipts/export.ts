@@ -14,29 +14,28 @@ import { resolve } from 'node:path'
 import process from 'node:process'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { GatewayOptions } from '../commands.ts'
 import { accepted, queryOf } from '../program/ask.ts'
 import { connect } from '../program/connect.ts'
 import { onInterrupt } from '../program/interrupt.ts'
 import { CommandError, UsageError, type Progress, type Terminal } from '../program/terminal.ts'
+import { filtersOf, periodOf, type FilterOptions, type PeriodOptions } from './receipts.ts'
 
-interface ExportOptions extends GatewayOptions {
+interface ExportOptions extends FilterOptions, PeriodOptions {
   readonly output?: string
-  readonly from?: number
   readonly to?: number
-  readonly since?: number
+  readonly continues?: number
   readonly receipt?: readonly string[]
 }
 
 /** Writes a pack to a new file, or to standard output if it is not a terminal. */
-export async function runExport(terminal: Terminal, options: ExportOptions): Promise<number> {
+export async function runExport(terminal: Terminal, given: ExportOptions): Promise<number> {
+  const options = withoutOldSince(terminal, given)
   const target = options.output === undefined || options.output === '-' ? undefined : resolve(options.output)
   refuseInvalid(options, target)
+  const query = queryFor(options)
   const connection = await connect(options, 'read')
   const progress = terminal.progress('exporting')
   try {
-    const { from, to, since, receipt } = options
-    const query = queryOf({ from, to, since, receipt })
     const response = await accepted(await connection.request(`/v1/evidence/export?${query.toString()}`))
     const pack = counted(response, progress)
     if (target === undefined) await pipeline(pack, process.stdout, { end: false })
@@ -47,12 +46,38 @@ export async function runExport(terminal: Terminal, options: ExportOptions): Pro
       terminal.say(
         'check it with `tollgate verify --trust FILE`; `tollgate keys trust` prints the trust file',
       )
+      if (isSelection(query)) {
+        terminal.say('it proves each receipt in it, but not that none is missing; a range proves that')
+      }
     }
     return 0
   } finally {
     progress.clear()
     await connection.close()
   }
+}
+
+/** `--since` took a size in version 0.1. */
+function withoutOldSince(terminal: Terminal, options: ExportOptions): ExportOptions {
+  const { since, ...rest } = options
+  if (since === undefined || !/^[0-9]{1,15}$/.test(since)) return options
+  terminal.warn(`\`--since ${since}\` is the old name of \`--continues ${since}\``, 'use `--continues`')
+  return { ...rest, continues: rest.continues ?? Number(since) }
+}
+
+function queryFor(options: ExportOptions): URLSearchParams {
+  const { to, continues, receipt } = options
+  return new URLSearchParams([
+    ...filtersOf(options),
+    ...queryOf({ to, continues, receipt, ...periodOf(options) }),
+  ])
+}
+
+/** Whether the query asks for single receipts and no range. */
+function isSelection(query: URLSearchParams): boolean {
+  const names = [...query.keys()]
+  const hasFilters = names.some((name) => !['from', 'to', 'continues', 'receipt'].includes(name))
+  return hasFilters || (query.has('receipt') && !query.has('from') && !query.has('to'))
 }
 
 function refuseInvalid({ from, to, json, receipt = [] }: ExportOptions, target: string | undefined): void {

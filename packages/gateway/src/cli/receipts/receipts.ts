@@ -7,6 +7,7 @@ import { describe, type ShownEntry } from './describe.ts'
 import { detail } from './detail.ts'
 import { moment } from '../program/table.ts'
 import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
+import { parsePeriod } from '../program/when.ts'
 
 /** Filters of receipts. */
 export interface FilterOptions extends GatewayOptions {
@@ -19,9 +20,23 @@ export interface FilterOptions extends GatewayOptions {
   readonly from?: number
 }
 
-interface ListOptions extends FilterOptions {
+interface ListOptions extends FilterOptions, PeriodOptions {
   readonly limit: number
   readonly oldestFirst?: boolean
+}
+
+/** A period, as given on the command line. */
+export interface PeriodOptions {
+  readonly since?: string
+  readonly until?: string
+}
+
+/** Returns the period as query parameters. @throws UsageError for a wrong time. */
+export function periodOf({ since, until }: PeriodOptions): Readonly<Record<string, string | undefined>> {
+  const period = parsePeriod(since, until)
+  const text = (time: number | undefined): string | undefined =>
+    time === undefined ? undefined : new Date(time).toISOString()
+  return { since: text(period.since), until: text(period.until) }
 }
 
 /** One page of receipts, as the API returns it. */
@@ -38,8 +53,9 @@ export function filtersOf(options: FilterOptions): URLSearchParams {
 
 /** Lists receipts. A page can be empty and still have a next one, so it reads pages until the limit is reached. */
 export async function runList(terminal: Terminal, options: ListOptions): Promise<number> {
+  const period = queryOf(periodOf(options))
   return withConnection(options, 'read', async (connection) => {
-    const query = filtersOf(options)
+    const query = new URLSearchParams([...filtersOf(options), ...period])
     query.set('direction', options.oldestFirst === true ? 'on' : 'back')
     const { receipts, next } = await pages(connection, query, options.limit)
     terminal.data({ receipts, next }, () =>

@@ -76,8 +76,8 @@ export function openReader(db: Database, writer: string): LedgerReader {
 
   function page({ filter, direction, from, limit }: PageRequest): Page {
     const back = direction === 'back'
-    const end = size()
-    const start = Math.min(from ?? (back ? end - 1 : 0), back ? end - 1 : end)
+    const { first, end } = boundsOf(filter)
+    const start = back ? Math.min(from ?? end - 1, end - 1) : Math.max(from ?? first, first)
     const rows = rowsFrom(statements, filter.kind, direction).iterate(
       ...kindFirst(filter.kind),
       start,
@@ -87,7 +87,9 @@ export function openReader(db: Database, writer: string): LedgerReader {
     const most = Math.min(limit, MAX_PAGE)
     let [last, looked] = [start, 0]
     for (const row of rows) {
-      last = Number(row['idx'])
+      const index = Number(row['idx'])
+      if (index < first || index >= end) break
+      last = index
       looked++
       if (fits(bytes(row['payload']), filter)) entries.push(entryOf(row))
       if (entries.length >= most) break
@@ -95,7 +97,15 @@ export function openReader(db: Database, writer: string): LedgerReader {
     const next = back ? last - 1 : last + 1
     // Neither the page nor the examination limit is full: there is nothing more.
     const ended = entries.length < most && looked < MAX_LOOKED_AT
-    return { entries, next: ended || next < 0 || next >= end ? undefined : next }
+    return { entries, next: ended || next < first || next >= end ? undefined : next }
+  }
+
+  /** The entries of the wanted period. Times never go back in a ledger, so a search finds them without reading the others. */
+  function boundsOf({ since, until }: EntryFilter): { readonly first: number; readonly end: number } {
+    return {
+      first: since === undefined ? 0 : indexAt(since),
+      end: until === undefined ? size() : indexAt(until),
+    }
   }
 
   function fits(payload: Uint8Array, filter: EntryFilter): boolean {
