@@ -31,7 +31,7 @@ import {
   toBase64,
 } from '../../packages/evidence/src/index.ts'
 import { formatNote, signNote, type NoteSignature } from '../../packages/evidence/src/note.ts'
-import { cosign, MIDDLE, trustInTheStory, twoOfThree, witness } from './honest.ts'
+import { cosign, keysWithRanges, MIDDLE, trustInTheStory, twoOfThree, witness } from './honest.ts'
 import {
   BEGINNING,
   boundCrime,
@@ -114,6 +114,24 @@ const OTHER = 'ledger.example/other'
 const SAME = 'ledger.example/demo'
 
 export const CHECKPOINTS: readonly Plan[] = [
+  fails(
+    'ledger-key-used-after-its-range',
+    'a retired key of the ledger signs a head that is newer than its retirement',
+    UNSIGNED,
+    async () => {
+      const ledger = await told()
+      return packed(ledger, undefined, { keys: keysWithRanges(ledger, 4) })
+    },
+  ),
+  fails(
+    'ledger-key-used-before-its-range',
+    'a key of the ledger signs a head that is older than its first entry',
+    UNSIGNED,
+    async () => {
+      const ledger = await told()
+      return packed(ledger, undefined, { keys: [{ ...ledger.noteKey(), from: ledger.size + 1 }] })
+    },
+  ),
   fails(
     'pack-of-another-ledger',
     'an honest pack, but of another ledger than the one that is pinned',

@@ -31,6 +31,7 @@ import {
   saltedHash,
   sha256Hex,
   toBase64,
+  type LedgerKey,
   type NoteKey,
   type Payload,
 } from '../../packages/evidence/src/index.ts'
@@ -113,6 +114,14 @@ async function rotatedWriter(): Promise<TestLedger> {
 }
 
 const nextLedgerKey = await fixedKey('next ledger key')
+
+/** Both keys of a ledger whose key is rotated at this size: one entry adds the new key, the next retires the old one. */
+export function keysWithRanges(ledger: TestLedger, size: number): readonly LedgerKey[] {
+  return [
+    { ...ledger.noteKey(), from: 0, until: size + 2 },
+    { ...noteKey(ledger.origin, nextLedgerKey.publicKey), from: size + 1 },
+  ]
+}
 
 async function rotatedLedgerKey(retire: boolean): Promise<TestLedger> {
   const ledger = await story(BEGINNING)
@@ -274,6 +283,22 @@ export const HONEST: readonly Plan[] = [
       const ledger = await rotatedLedgerKey(true)
       const keys = [noteKey(ledger.origin, nextLedgerKey.publicKey)]
       return exported(ledger, undefined, { keys })
+    },
+  ),
+  passes(
+    'ledger-key-rotated-later',
+    'the pack is older than the rotation; the trust file has both keys with their ranges',
+    async () => {
+      const ledger = await told(undefined, BEGINNING)
+      return exported(ledger, undefined, { keys: keysWithRanges(ledger, ledger.size) })
+    },
+  ),
+  passes(
+    'ledger-key-rotated-with-ranges',
+    'the new key signs; the trust file has both keys with their ranges',
+    async () => {
+      const ledger = await rotatedLedgerKey(true)
+      return exported(ledger, undefined, { keys: keysWithRanges(ledger, ledger.size - 3) })
     },
   ),
   passes('payload-plain', 'arguments and output are disclosed under plain hashes', async () => {

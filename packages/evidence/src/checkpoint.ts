@@ -37,10 +37,18 @@ export interface Checkpoint extends Head {
   readonly unknown: number
 }
 
+/** A key of a ledger, with the sizes of the ledger whose checkpoints it may sign. Without them it may sign all of them. */
+export interface LedgerKey extends NoteKey {
+  /** The first size. */
+  readonly from?: number
+  /** The size after the last. */
+  readonly until?: number
+}
+
 /** The keys that a reader trusts. */
 export interface CheckpointKeys {
   /** Keys of the ledger, named after its origin. */
-  readonly ledger: readonly NoteKey[]
+  readonly ledger: readonly LedgerKey[]
   readonly witnesses?: readonly NoteKey[]
 }
 
@@ -109,7 +117,7 @@ export function parseCheckpoint(input: Uint8Array | string): Head & { readonly n
  * `cosignedBy` with its quorum.
  *
  * @throws EvidenceError `NOTE_MALFORMED`, `CHECKPOINT_MALFORMED`, `CHECKPOINT_ORIGIN_WRONG`, `NOTE_SIGNATURE_WRONG` or
- * `NOTE_UNSIGNED` (no known ledger key has signed).
+ * `NOTE_UNSIGNED` (no ledger key that is known and valid at this size has signed).
  */
 export async function openCheckpoint(input: Uint8Array | string, keys: CheckpointKeys): Promise<Checkpoint> {
   const { origin, size, root, note } = parseCheckpoint(input)
@@ -122,7 +130,7 @@ export async function openCheckpoint(input: Uint8Array | string, keys: Checkpoin
       `the checkpoint is of the ledger \`${origin}\`, not of the expected one`,
     )
   }
-  const known = [...ledger, ...witnesses]
+  const known: readonly LedgerKey[] = [...ledger, ...witnesses]
   const signedBy: string[] = []
   const cosignedBy: Cosignature[] = []
   const seen = new Set<NoteKey>()
@@ -132,12 +140,26 @@ export async function openCheckpoint(input: Uint8Array | string, keys: Checkpoin
     if (seen.has(key)) throw wrong(`\`${key.name}\` signed the checkpoint twice`)
     seen.add(key)
     const time = await checkSignature(note.text, signature, key)
-    if (time === undefined) signedBy.push(key.key.id)
+    if (time === undefined) signedBy.push(...(isValidAt(key, size) ? [key.key.id] : []))
     else cosignedBy.push({ name: key.name, time })
   }
   if (signedBy.length === 0)
-    throw new EvidenceError('NOTE_UNSIGNED', 'no known key of the ledger signed the checkpoint')
+    throw unsigned(
+      ledger.some((key) => seen.has(key)),
+      size,
+    )
   return { origin, size, root, signedBy, cosignedBy, unknown: note.signatures.length - seen.size }
+}
+
+function isValidAt({ from = 0, until = Infinity }: LedgerKey, size: number): boolean {
+  return size >= from && size < until
+}
+
+function unsigned(isOutOfRange: boolean, size: number): EvidenceError {
+  const problem = isOutOfRange
+    ? `the key that signed the checkpoint is not valid at size ${size}`
+    : 'no known key of the ledger signed the checkpoint'
+  return new EvidenceError('NOTE_UNSIGNED', problem)
 }
 
 /** Checks one signature of a known key. Returns the time of a cosignature, undefined for a signature of the ledger. */

@@ -19,6 +19,7 @@ export {
   type CheckpointKeys,
   type Cosignature,
   type Head,
+  type LedgerKey,
 } from './checkpoint.ts'
 export { fromBase64, fromHex, toBase64, toHex } from './bytes.ts'
 export {

@@ -1,16 +1,28 @@
 // Reads and writes the trust file: the keys and checkpoint that an auditor pins. It never comes from a pack.
 
-import { openCheckpoint, isOrigin, type Checkpoint } from './checkpoint.ts'
+import { openCheckpoint, isOrigin, type Checkpoint, type LedgerKey } from './checkpoint.ts'
 import { EvidenceError } from './error.ts'
-import { array, count, only, optional, problemWith, shape, text, textThat, type Field } from './fields.ts'
-import { parseJson } from './json.ts'
+import {
+  array,
+  count,
+  only,
+  optional,
+  problemWith,
+  record,
+  shape,
+  text,
+  textThat,
+  type Field,
+  type Shape,
+} from './fields.ts'
+import { isObject, parseJson, type Json } from './json.ts'
 import { formatVkey, parseVkey, type NoteKey } from './note.ts'
 
 /** A parsed trust file: the ledger, its keys, its witnesses and the last checkpoint seen. */
 export interface Trust {
   readonly ledger: string
-  /** The keys of the ledger. One of them must sign the checkpoint. */
-  readonly keys: readonly NoteKey[]
+  /** The keys of the ledger. One of them must sign the checkpoint, at a size for which it is valid. */
+  readonly keys: readonly LedgerKey[]
   readonly witnesses: readonly NoteKey[]
   /** Number of witnesses that must cosign. */
   readonly quorum: number
@@ -18,24 +30,35 @@ export interface Trust {
   readonly checkpoint?: Checkpoint
 }
 
-/** The content of the file: keys as C2SP vkeys, the checkpoint verbatim. */
+/** A key in a file of version 2. */
+interface KeyRange {
+  readonly vkey: string
+  readonly from: number
+  readonly until?: number
+}
+
+/** The content of the file: keys as C2SP vkeys, in version 2 each with its range; the checkpoint verbatim. */
 interface TrustFile {
-  readonly tollgate_trust: 1
+  readonly tollgate_trust: 1 | 2
   readonly ledger: string
-  readonly keys: readonly string[]
+  readonly keys: readonly string[] | readonly KeyRange[]
   readonly witnesses?: readonly string[]
   readonly quorum?: number
   readonly checkpoint?: string
 }
 
-const SHAPE = shape({
-  tollgate_trust: only(1),
+const REST = {
   ledger: textThat('the name of a ledger', isOrigin),
-  keys: array(text(1000), 16),
   witnesses: optional(array(text(1000), 64)),
   quorum: optional(count(64)),
   checkpoint: optional(textThat('a checkpoint, verbatim', () => true)),
-} satisfies Readonly<Record<keyof TrustFile, Field>>)
+} satisfies Partial<Record<keyof TrustFile, Field>>
+
+const VERSION_1 = shape({ ...REST, tollgate_trust: only(1), keys: array(text(1000), 16) })
+
+// A ledger gets a key with each rotation, so a file of version 2 can have many.
+const KEY_RANGE = record({ vkey: text(1000), from: count(), until: optional(count()) })
+const VERSION_2 = shape({ ...REST, tollgate_trust: only(2), keys: array(KEY_RANGE, 1000) })
 
 /**
  * Reads a trust file.
@@ -44,7 +67,7 @@ const SHAPE = shape({
  */
 export async function parseTrust(input: Uint8Array | string): Promise<Trust> {
   const file = parseFile(input)
-  const keys = file.keys.map((vkey) => key(vkey, 1))
+  const keys = file.keys.map(ledgerKey)
   const witnesses = (file.witnesses ?? []).map((vkey) => key(vkey, 4))
   const all = [...keys, ...witnesses]
   if (keys.length === 0) throw malformed('`keys` is empty; add the key of the ledger')
@@ -66,12 +89,16 @@ export async function parseTrust(input: Uint8Array | string): Promise<Trust> {
     : { ...trust, checkpoint: await pinned(file.checkpoint, trust) }
 }
 
-/** Writes a trust file. Send it through another channel than the pack. */
+/**
+ * Writes a trust file: version 2 if a key is limited to a range, otherwise version 1, which older verifiers can read. Send it
+ * through another channel than the pack.
+ */
 export function formatTrust(trust: Omit<Trust, 'checkpoint'> & { readonly checkpoint?: string }): string {
+  const isRanged = trust.keys.some(({ from, until }) => from !== undefined || until !== undefined)
   const file: TrustFile = {
-    tollgate_trust: 1,
+    tollgate_trust: isRanged ? 2 : 1,
     ledger: trust.ledger,
-    keys: trust.keys.map(formatVkey),
+    keys: isRanged ? trust.keys.map(keyRange) : trust.keys.map(formatVkey),
     ...(trust.witnesses.length > 0 && { witnesses: trust.witnesses.map(formatVkey), quorum: trust.quorum }),
     ...(trust.checkpoint !== undefined && { checkpoint: trust.checkpoint }),
   }
@@ -80,10 +107,29 @@ export function formatTrust(trust: Omit<Trust, 'checkpoint'> & { readonly checkp
 
 function parseFile(input: Uint8Array | string): TrustFile {
   const value = reading(() => parseJson(input), 'it is not strict JSON')
-  const problem = problemWith(value, SHAPE)
+  const problem = problemWith(value, shapeFor(value))
   if (problem !== undefined) throw malformed(problem)
-  // Sound: the table has exactly the fields of TrustFile.
+  // Sound: both tables have exactly the fields of TrustFile.
   return value as unknown as TrustFile
+}
+
+function shapeFor(value: Json): Shape {
+  return isObject(value) && value['tollgate_trust'] === 2 ? VERSION_2 : VERSION_1
+}
+
+function ledgerKey(given: string | KeyRange): LedgerKey {
+  if (typeof given === 'string') return key(given, 1)
+  const { vkey, from, until } = given
+  if (until !== undefined && until <= from)
+    throw malformed(
+      '`until` of a key is not after its `from`; it is the first size that the key may not sign',
+    )
+  return { ...key(vkey, 1), from, ...(until !== undefined && { until }) }
+}
+
+function keyRange(trusted: LedgerKey): KeyRange {
+  const { from = 0, until } = trusted
+  return { vkey: formatVkey(trusted), from, ...(until !== undefined && { until }) }
 }
 
 function key(vkey: string, algorithm: 1 | 4): NoteKey {

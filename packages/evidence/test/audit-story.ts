@@ -1,6 +1,14 @@
 // A short ledger: one call allowed, one denied, one approved by a person. Most vectors use it and append a violation at its end.
 
-import { formatTrust, sha256Hex, toBase64, type NoteKey, type Sealed, type SigningKey } from '../src/index.ts'
+import {
+  formatTrust,
+  sha256Hex,
+  toBase64,
+  type LedgerKey,
+  type NoteKey,
+  type Sealed,
+  type SigningKey,
+} from '../src/index.ts'
 import {
   begin,
   createLedger,
@@ -140,7 +148,7 @@ export async function addWriter(ledger: TestLedger, writer: string): Promise<Sig
 
 /** The default trust file of the ledger. */
 export interface Pins {
-  readonly keys?: readonly NoteKey[]
+  readonly keys?: readonly LedgerKey[]
   readonly witnesses?: readonly NoteKey[]
   readonly quorum?: number
   readonly checkpoint?: string

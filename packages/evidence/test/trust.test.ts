@@ -70,6 +70,42 @@ describe('a trust file', () => {
     expect(await parseTrust(formatTrust(plain))).toEqual(plain)
   })
 
+  describe('of version 2', () => {
+    const ranged = (...keys: readonly Json[]): Readonly<Record<string, Json>> => ({ tollgate_trust: 2, keys })
+
+    it('has the range of each key', async () => {
+      const { ledger, keys, witnesses, quorum } = await parse(
+        ranged({ vkey: key, from: 0, until: 9 }, { vkey: spare, from: 8 }),
+      )
+      const trust = { ledger, keys, witnesses, quorum }
+      expect(trust.keys.map(({ from, until }) => [from, until])).toEqual([
+        [0, 9],
+        [8, undefined],
+      ])
+      expect(JSON.parse(formatTrust(trust))).toMatchObject(
+        ranged({ vkey: key, from: 0, until: 9 }, { vkey: spare, from: 8 }),
+      )
+      expect(await parseTrust(formatTrust(trust))).toEqual(trust)
+    })
+
+    it('pins a checkpoint only of a key that was valid at its size', async () => {
+      for (const range of [{ from: 0 }, { from: 3 }, { from: 0, until: 4 }])
+        expect((await parse({ ...ranged({ vkey: key, ...range }), checkpoint })).checkpoint?.size).toBe(3)
+      for (const range of [{ from: 4 }, { from: 0, until: 3 }])
+        await refuses({ ...ranged({ vkey: key, ...range }), checkpoint }, 'not valid at size 3')
+    })
+
+    it('refuses keys of version 1, empty ranges and other fields', async () => {
+      await refuses({ tollgate_trust: 2 }, '`keys`')
+      await refuses({ keys: [{ vkey: key, from: 0 }] }, '`keys`')
+      await refuses(ranged({ vkey: key, from: 3, until: 3 }), '`until`')
+      await refuses(ranged({ vkey: key }), '`keys`')
+      await refuses(ranged({ vkey: key, from: -1 }), '`keys`')
+      await refuses(ranged({ vkey: key, from: 0, to: 3 }), '`keys`')
+      await refuses(ranged({ vkey: key, from: 0, until: 3 }, { vkey: key, from: 5 }), 'twice')
+    })
+  })
+
   it('is written in one form', () => {
     const keys = [noteKey(LEDGER, ours.publicKey)]
     expect(formatTrust({ ledger: LEDGER, keys, witnesses: [], quorum: 0 })).toBe(
@@ -88,7 +124,7 @@ describe('a trust file is refused', () => {
     refuses(`{"tollgate_trust":1,"ledger":"a","ledger":"${LEDGER}","keys":["${key}"]}`, 'not strict JSON'))
 
   it('if it is of another version', async () => {
-    await refuses({ tollgate_trust: 2 }, '`tollgate_trust`')
+    await refuses({ tollgate_trust: 3 }, '`tollgate_trust`')
     await refuses({ tollgate_trust: '1' }, '`tollgate_trust`')
   })
 
