@@ -1,9 +1,10 @@
 // Opens the ledger of a data directory read-only, without starting a kernel.
 
-import { formatTrust, noteKey, type PublicKey } from '@tollgate/evidence'
+import { formatTrust, importPublicKey, noteKey } from '@tollgate/evidence'
 import type { Config } from './config/config.ts'
 import { sealKeyIfAny } from './seal-key.ts'
 import { openingView, type Sealer } from './sealing.ts'
+import type { KeyPeriod } from './store/sqlite/service.ts'
 import { openSqliteView, openSqliteViewApart } from './store/sqlite/store.ts'
 import type { LedgerView } from './view.ts'
 
@@ -22,17 +23,22 @@ export interface OpenView {
 export async function openView(config: Config, apart: boolean = false): Promise<OpenView> {
   const { data, ledger, writer } = config
   const open = apart ? openSqliteViewApart : openSqliteView
-  const { view: sealed, ledgerKeys, close } = await open(data, writer)
+  const { view: sealed, keyPeriods, close } = await open(data, writer)
   let key: { readonly sealer: Sealer | undefined } | undefined
   const view = openingView(sealed, () => (key ??= { sealer: sealKeyIfAny(config) }).sealer)
-  return { view, trust: () => Promise.resolve(trustText(ledger, ledgerKeys)), close }
+  return { view, trust: () => Promise.resolve(trustText(ledger, keyPeriods)), close }
 }
 
-/** The text of a trust file with these keys. */
-export function trustText(origin: string, keys: readonly PublicKey[]): string {
+/** The text of a trust file. As long as the ledger has had one key only, it has no ranges, so that older verifiers can read it. */
+export function trustText(origin: string, periods: readonly KeyPeriod[]): string {
+  const isRotated = periods.length > 1
   return formatTrust({
     ledger: origin,
-    keys: keys.map((key) => noteKey(origin, key, 1)),
+    keys: periods.map(({ bytes, from, until }) => ({
+      ...noteKey(origin, importPublicKey(bytes), 1),
+      ...(isRotated && { from }),
+      ...(until !== undefined && { until }),
+    })),
     witnesses: [],
     quorum: 0,
   })

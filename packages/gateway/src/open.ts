@@ -129,7 +129,7 @@ export async function openGateway(
       ledgerKeys,
       checkpoint: () => store.checkpoint(),
       watch: (listener) => store.watch(listener),
-      trust: () => trustText(config.ledger, ledgerKeys),
+      trust: () => trustText(config.ledger, store.keyPeriods),
       async close() {
         await upkeep.stop()
         // Tokens for this run end with it. After a crash, the next start revokes them.

@@ -17,7 +17,7 @@ import type { Rotation } from '../../rotate.ts'
 import type { LedgerView } from '../../view.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf } from '../program/connect.ts'
-import { table } from '../program/table.ts'
+import { shown, table } from '../program/table.ts'
 import { CommandError, type Terminal } from '../program/terminal.ts'
 
 type KeyStatus = 'in service' | 'retired' | 'unknown to the ledger'
@@ -83,14 +83,17 @@ export async function runRotate(terminal: Terminal, options: RotateOptions): Pro
     )
   }
   const role = options.ledger === true ? 'ledger' : 'writer'
-  const { added, retired } = await rotate(config, role)
+  const { added, retired, file } = await rotate(config, role)
   terminal.data({ role, added, retired }, added)
   terminal.say(`${role} key ${added.slice(0, 8)} is in service; ${retired.slice(0, 8)} is retired`)
   if (role === 'ledger') terminal.say('send auditors the new trust file: `tollgate keys trust`')
+  if (file !== undefined) {
+    terminal.say(`older backups need the retired key: keep \`${shown(file)}\`, or delete it with the backups`)
+  }
   return 0
 }
 
-async function rotate(config: Config, role: KeyRole): Promise<Rotation> {
+async function rotate(config: Config, role: KeyRole): Promise<Rotation & { readonly file?: string }> {
   const { rotateKey } = await import('../../rotate.ts')
   const keyring = await openKeyring(config)
   const fresh = await createKey(config.data, role, await keyPassphrase(config))
@@ -102,10 +105,9 @@ async function rotate(config: Config, role: KeyRole): Promise<Rotation> {
     if (!(await mayBeOnLedger(config, fresh.publicKey.id))) removeKey(fresh)
     throw fault
   }
-  // The old key signs nothing any more. After a crash here, `tollgate keys list` shows its file as retired.
+  // The old key file stays: a backup made before the rotation has that key in service, and opens only with it.
   const old = keyring.keys.find(({ publicKey }) => publicKey.id === rotation.retired)
-  if (old) removeKey(old)
-  return rotation
+  return { ...rotation, ...(old && { file: old.file }) }
 }
 
 async function mayBeOnLedger(config: Config, id: string): Promise<boolean> {

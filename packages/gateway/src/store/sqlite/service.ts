@@ -15,12 +15,24 @@ import { GatewayError } from '../../error.ts'
 import type { Database } from './database.ts'
 import { bytes, envelopeOf } from './tree.ts'
 
+/** A key of the ledger and the indexes of the entries for which it was in service. */
+export interface KeyPeriod {
+  /** Its 32 bytes. */
+  readonly bytes: Uint8Array
+  readonly from: number
+  /** The index after the last; missing while it is in service. */
+  readonly until?: number
+}
+
+/** The keys of a ledger. */
 export interface Service {
   /** The key of the genesis receipt. It identifies the ledger permanently. */
   readonly first: PublicKey
   /** Every key that was ever in service. */
   readonly known: readonly PublicKey[]
   readonly ledger: readonly PublicKey[]
+  /** Every key of the ledger that ever was in service, the oldest first. */
+  readonly periods: readonly KeyPeriod[]
   readonly writer: PublicKey
 }
 
@@ -31,6 +43,7 @@ export async function serviceIn(db: Database, writer: string): Promise<Service> 
     .all()
   const known = new Map<string, PublicKey>()
   const ledger = new Map<string, PublicKey>()
+  const periods = new Map<string, KeyPeriod>()
   let own: PublicKey | undefined
   let first: PublicKey | undefined
   for (const row of rows) {
@@ -38,6 +51,7 @@ export async function serviceIn(db: Database, writer: string): Promise<Service> 
     const change = await read(envelope, ledger, first === undefined)
     const key = importPublicKey(change.public_key)
     known.set(key.id, key)
+    notePeriod(periods, change, key, Number(row['idx']))
     if (change.kind === 'genesis') {
       first = key
       ledger.set(key.id, key)
@@ -54,7 +68,26 @@ export async function serviceIn(db: Database, writer: string): Promise<Service> 
       hints: ['run `tollgate init`'],
     })
   if (!own) throw new GatewayError('KEY_UNUSABLE', `no key is in service for the writer \`${writer}\``)
-  return { first, known: [...known.values()], ledger: [...ledger.values()], writer: own }
+  return {
+    first,
+    known: [...known.values()],
+    ledger: [...ledger.values()],
+    periods: [...periods.values()],
+    writer: own,
+  }
+}
+
+/** Notes a change of the ledger's keys. A change counts from the next index on. */
+function notePeriod(
+  periods: Map<string, KeyPeriod>,
+  change: KeyReceipt,
+  { id, bytes: raw }: PublicKey,
+  at: number,
+): void {
+  if (change.kind === 'genesis') periods.set(id, { bytes: raw, from: 0 })
+  else if (change.role !== 'ledger') return
+  else if (change.op === 'add') periods.set(id, { bytes: raw, from: at + 1 })
+  else periods.set(id, { bytes: raw, from: periods.get(id)?.from ?? 0, until: at + 1 })
 }
 
 type KeyReceipt = KeyChange | Extract<Receipt, { kind: 'genesis' }>

@@ -2,7 +2,7 @@
 // thread.
 
 import { MessageChannel } from 'node:worker_threads'
-import type { ChainHead, PublicKey } from '@tollgate/evidence'
+import type { ChainHead } from '@tollgate/evidence'
 import type { Entry, Store, Stored } from '@tollgate/kernel'
 import type { LedgerEntry, LedgerView, NamedRecord, Page, Payload } from '../../view.ts'
 import { shareOf } from './share.ts'
@@ -10,7 +10,7 @@ import { packBatch, packEntries } from './batch.ts'
 import { createDatabase, faultOf, ledgerFile, openForReading } from './database.ts'
 import { takeLock, type Lock } from './lock.ts'
 import { openReader, type LedgerReader } from './reader.ts'
-import { serviceIn } from './service.ts'
+import { serviceIn, type KeyPeriod } from './service.ts'
 import { startThread, type Thread } from './thread.ts'
 import { createLoopSpin } from './loop-spin.ts'
 import type { ReaderThreadData } from './reader-thread.ts'
@@ -23,6 +23,8 @@ export interface SqliteStore extends Store {
   readonly key: string | undefined
   /** Public ledger keys in service, 32 bytes each. */
   readonly ledgerKeys: readonly Uint8Array[]
+  /** Every key of the ledger that was ever in service. */
+  readonly keyPeriods: readonly KeyPeriod[]
   /** A signed checkpoint of everything durable. */
   checkpoint: () => Promise<string>
   /** Calls the listener after every commit with the number of entries. Returns a function that removes it. */
@@ -161,6 +163,7 @@ function createStore(opened: OpenedLedger, threads: Threads, release: () => void
   return {
     key: opened.key,
     ledgerKeys: opened.ledgerKeys,
+    keyPeriods: opened.keyPeriods,
     view: viewThrough((method, args) => viewer.ask(method, args)),
     head: () => Promise.resolve(head),
     async write(batch) {
@@ -241,7 +244,8 @@ function viewThrough(ask: AskReader): LedgerView {
 /** A ledger file that is open for reading only. */
 interface SqliteView {
   readonly view: LedgerView
-  readonly ledgerKeys: readonly PublicKey[]
+  /** Every key of the ledger that ever was in service. */
+  readonly keyPeriods: readonly KeyPeriod[]
   close: () => Promise<void>
 }
 
@@ -249,11 +253,11 @@ interface SqliteView {
 export async function openSqliteView(data: string, writer: string): Promise<SqliteView> {
   const db = openForReading(data)
   try {
-    const { ledger } = await serviceIn(db, writer)
+    const { periods } = await serviceIn(db, writer)
     const ask = askHere(openReader(db, writer), ledgerFile(data))
     return {
       view: viewThrough(ask),
-      ledgerKeys: ledger,
+      keyPeriods: periods,
       close: () => Promise.resolve().then(() => db.close()),
     }
   } catch (cause) {
@@ -264,13 +268,13 @@ export async function openSqliteView(data: string, writer: string): Promise<Sqli
 
 /** As `openSqliteView`, but reads in a separate thread. @throws GatewayError. */
 export async function openSqliteViewApart(data: string, writer: string): Promise<SqliteView> {
-  const { ledgerKeys, close } = await openSqliteView(data, writer)
+  const { keyPeriods, close } = await openSqliteView(data, writer)
   await close()
   const readerData: ReaderThreadData = { data, writer }
   const reader = startThread('reader-thread', readerData)
   return {
     view: viewThrough((method, args) => reader.ask(method, args)),
-    ledgerKeys,
+    keyPeriods,
     close: async () => {
       await reader.ask('close', []).finally(() => reader.end())
     },

@@ -9,7 +9,7 @@ import { checkTail } from './tail-check.ts'
 import { openHeadGuard } from './guard.ts'
 import { openPlace } from './place.ts'
 import { importSeeds } from './seal.ts'
-import { requireService, serviceIn } from './service.ts'
+import { requireService, serviceIn, type KeyPeriod } from './service.ts'
 import { answerQuestions, type Methods } from './thread.ts'
 import { createLoopSpin } from './loop-spin.ts'
 import { headIn, newestIn, openWriter } from './writer.ts'
@@ -33,6 +33,7 @@ export interface OpenedLedger {
   readonly head: ChainHead | undefined
   readonly key: string | undefined
   readonly ledgerKeys: readonly Uint8Array[]
+  readonly keyPeriods: readonly KeyPeriod[]
 }
 
 // How often the checkpoint in the file is renewed for readers.
@@ -74,6 +75,7 @@ async function open(options: WriterThreadData): Promise<Methods> {
     head: newestIn(db, size),
     key: service?.writer.id,
     ledgerKeys: service?.ledger.map((key) => key.bytes) ?? [],
+    keyPeriods: service?.periods ?? [],
   }
   return {
     opened: () => opened,
