@@ -17,7 +17,7 @@ const UNAVAILABLE = { verdict: 'DENY', reason: 'LEDGER_UNAVAILABLE', receipt: un
 
 /** Nothing is allowed any more: no decision, no tool, no checkpoint. */
 async function checkGivenUp(gateway: Gateway): Promise<void> {
-  expect(gateway.kernel.ledger.poisoned).toMatch(/nothing passes/)
+  expect(gateway.kernel.ledger.poisoned).toMatch(/every call is denied/)
   expect((await ask(gateway)).decided).toMatchObject(UNAVAILABLE)
   let ran = false
   const caller = { tenant: 'default', principal: 'agent:a' }

@@ -296,7 +296,7 @@ describe('a proposed call', () => {
     const { gate } = await start([{ calls: [pay] }, { calls: [{ ...pay, id: 'call_pay2' }] }])
     const first = await jsonOf(await gate.post(CHAT, ASKED))
     expect(first.choices[0]?.message.tool_calls).toBeUndefined()
-    expect(first.choices[0]?.message.content).toContain('waits for a person')
+    expect(first.choices[0]?.message.content).toContain('needs the approval of a person')
     const { kernel } = gate.running.gateway
     const [asked] = kernel.approvals.list(kernel.host.now())
     const order = { tenant: 'default', request: asked?.id ?? '', granted: true, approver: 'user:olga' }

@@ -415,7 +415,7 @@ describe('MCP headers', () => {
         `Content-Length: ${Buffer.byteLength(body)}`,
       ]
       socket.write(`${[...lines, name, name].join('\r\n')}\r\n\r\n${body}`)
-      expect(await firstOf(socket)).toMatch(/^HTTP\/1\.1 400 [^]*comes twice/)
+      expect(await firstOf(socket)).toMatch(/^HTTP\/1\.1 400 [^]*is repeated/)
       socket.destroy()
     }
     expect(rig.begun).toEqual([])
