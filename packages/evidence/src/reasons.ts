@@ -36,6 +36,7 @@ export type ReasonCode =
   | 'QUOTA_EXCEEDED'
   | 'STORAGE_QUOTA_EXCEEDED'
   | 'DENY_TOOL_NOT_FOUND'
+  | 'TOOL_NOT_DECLARED'
   | 'TOOL_DEFINITION_CHANGED'
   | 'SCHEMA_VIOLATION'
   | 'CONTEXT_MISMATCH'
@@ -151,6 +152,10 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   DENY_TOOL_NOT_FOUND: deny(
     'The tool is not in the catalogue.',
     'Check the name, or add the tool under `tools` in the policy.',
+  ),
+  TOOL_NOT_DECLARED: deny(
+    'The policy does not declare this tool, so its effect class is unknown.',
+    'Declare the tool with its effect class under `tools` in the policy, and add a rule for it. `tollgate policy draft` proposes both.',
   ),
   TOOL_DEFINITION_CHANGED: deny(
     'The definition of the tool differs from its pin.',

@@ -20,14 +20,11 @@ export function verdictOf(decided: Decided): Readonly<Record<string, string | nu
   }
 }
 
-/** The text for a model. If the same call is denied again, the text is shorter and says so. */
+/** The text for a model, always with the reason and the remedy. A repeated denial also says that it is one. */
 export function denialText(decided: Decided, repeated: boolean): string {
   const { verdict, reason, detail, receipt, approval } = decided
   const known = reasonOf(reason)
   const at = receipt === undefined ? 'No receipt could be written.' : `Receipt: ${receipt}`
-  if (repeated && verdict === 'DENY') {
-    return `Denied again (${reason}). Do not repeat this call: the answer stays the same. ${at}`
-  }
   if (verdict === 'ESCALATE') {
     return [
       `This call needs the approval of a person (${reason}). ${known?.sentence ?? ''}`,
@@ -37,9 +34,10 @@ export function denialText(decided: Decided, repeated: boolean): string {
     ].join('\n')
   }
   return [
-    `Denied (${reason}). ${known?.sentence ?? ''}`,
+    `${repeated ? 'Denied again' : 'Denied'} (${reason}). ${known?.sentence ?? ''}`,
     ...(detail === undefined ? [] : [`Detail: ${detail}`]),
     `Next step: ${known?.remedy ?? 'ask the person who runs the gateway.'}`,
+    ...(repeated ? ['Do not repeat the same call before that.'] : []),
     at,
   ].join('\n')
 }
@@ -52,5 +50,5 @@ export function receiptNote(receipt: string | undefined): string {
 function askFor(reason: Decided['reason'], approval: string | undefined): string {
   const once = `ask the user to run \`tollgate approvals approve ${approval ?? ''}\``
   if (reason !== 'TOOL_NOT_PINNED') return `${once}, or to deny the call.`
-  return `${once} for this one call, or to review the tool and approve it permanently with \`tollgate mcp approve NAME\`.`
+  return `ask the user to review the tool and approve it with \`tollgate mcp approve NAME\`; for this one call alone, ${once}.`
 }

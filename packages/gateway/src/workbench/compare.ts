@@ -207,6 +207,7 @@ export function staleIn(all: readonly Needing[], accepted: ReadonlySet<string>):
 /** An outcome as text. */
 export function outcomeText({ verdict, rung, reason, rule }: Outcome): string {
   if (reason === 'NO_RULE_MATCHED') return `${verdict}, no rule matched`
+  if (reason === 'TOOL_NOT_DECLARED') return `${verdict}, the tool is not declared`
   if (rung === 'policy' && rule !== undefined) {
     return reason === 'POLICY_EVALUATION_ERROR'
       ? `${verdict}, the condition of rule ${rule} failed`

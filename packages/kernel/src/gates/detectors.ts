@@ -153,6 +153,8 @@ interface TrustDetector {
     time: number,
     settings: TrustSettings,
   ): TrustState | undefined
+  /** Whether the trust is high enough for the effect class, also if the class is a guess. */
+  suffices(snapshot: Snapshot): boolean
 }
 
 /** Determines the tier of a principal. */
@@ -160,6 +162,8 @@ interface PrivilegeDetector {
   tier(principal: string, snapshot: Snapshot): Tier
   /** The elevation that an approval grants. */
   elevationBy(settled: Settled, snapshot: Snapshot): Elevation | undefined
+  /** Whether the tier is high enough for the effect class, also if the class is a guess. */
+  suffices(snapshot: Snapshot): boolean
 }
 
 /** Writes and widens the scope of a session. */

@@ -11,14 +11,14 @@ import { egress } from './egress/gate.ts'
 import { freeze, freezeReason } from './freeze.ts'
 import type { Gate } from './gate.ts'
 import { identity } from './identity.ts'
-import { privilege } from './privilege/gate.ts'
+import { isPrivileged, privilege } from './privilege/gate.ts'
 import { schema } from './schema/gate.ts'
 import { scope } from './scope/gate.ts'
 import { sessionRisk } from './session-risk/gate.ts'
 import { taint } from './taint/gate.ts'
 import { temporal } from './temporal/gate.ts'
 import { threat } from './threat/gate.ts'
-import { trust } from './trust/gate.ts'
+import { isTrusted, trust } from './trust/gate.ts'
 import { appliedIds } from './compliance/compliance.ts'
 import { chainOf, rootDelegator } from './delegation/delegations.ts'
 import type { Detectors } from './detectors.ts'
@@ -121,8 +121,9 @@ export const DETECTORS: Detectors = {
     at: trustAt,
     afterDecision: nextTrust,
     afterEffect: trustAfter,
+    suffices: isTrusted,
   },
-  privilege: { tier: tierOf, elevationBy },
+  privilege: { tier: tierOf, elevationBy, suffices: isPrivileged },
   scope: { text: scopeText, hash: scopeHash, widenedBy },
   limits: { spending: spendingOf },
   compliance: { applied: appliedIds },

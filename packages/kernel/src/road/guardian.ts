@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from '@tollgate/evidence/core'
 import type { Intent } from './capture.ts'
-import { AFTER_POLICY, BEFORE_POLICY, freeze } from '../gates/index.ts'
+import { AFTER_POLICY, BEFORE_POLICY, DETECTORS, freeze } from '../gates/index.ts'
 import type { Gate, Objection, Standing } from '../gates/gate.ts'
 import { isObserved, OBSERVE } from '../admin/observing.ts'
 import { firstMatch } from '../policy/evaluate.ts'
@@ -30,6 +30,8 @@ export interface Judgement {
   readonly detail?: string
   /** Every objection that a person is asked about, if the verdict is ESCALATE: step, reason and subject. */
   readonly asks?: readonly string[]
+  /** The denial that remains after an approval, if the tool is neither pinned nor declared. */
+  readonly beneath?: Judgement
 }
 
 /** The ALLOW of the policy, the only step that can allow. */
@@ -87,17 +89,38 @@ export function decide(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER
   // An ESCALATE waits for the remaining steps, so that people are not asked about a call that is denied anyway.
   let held: Judgement | undefined
   let granted: Judgement | undefined
+  let beneath: Judgement | undefined
   for (const step of stepsUnder(snapshot.policy, ladder)) {
     const answer = askStep(step, intent, snapshot)
     if (answer === undefined) continue
-    if (answer.verdict === 'DENY') return { ...answer, rung: step.name }
+    if (answer.verdict === 'DENY') {
+      const denial: Judgement = { ...answer, rung: step.name }
+      if (!isPinFirst(held, denial)) return denial
+      beneath = denial
+      continue
+    }
     // One approval overrides all escalations, so the rule with the approvers is kept.
     if (answer.verdict === 'ESCALATE') held = hold(held, step.name, answer)
     else granted = { ...answer, rung: step.name }
   }
+  if (held && beneath) return withBeneath(held, beneath)
   // In observe mode an escalation is denied. An approved call would otherwise not be marked as observed.
   if (held && granted?.rule === OBSERVE) return { verdict: 'DENY', reason: 'NO_RULE_MATCHED', rung: 'policy' }
   return held ?? granted ?? { verdict: 'DENY', reason: 'GATE_FAILED', rung: 'policy' }
+}
+
+/** Whether a tool must be pinned before its missing declaration matters: people pin first, and declare what they have pinned. */
+function isPinFirst(held: Judgement | undefined, denial: Judgement): boolean {
+  return held?.reason === 'TOOL_NOT_PINNED' && denial.reason === 'TOOL_NOT_DECLARED'
+}
+
+const UNDECLARED_TOO =
+  'the policy does not declare the tool either, so an approval of this call is not enough'
+
+/** Adds the denial that an approval does not override. The approver sees it as well. */
+function withBeneath(held: Judgement, beneath: Judgement): Judgement {
+  const asks = [...(held.asks ?? []), `${beneath.rung} ${beneath.reason}`]
+  return { ...held, detail: UNDECLARED_TOO, asks, beneath }
 }
 
 /** Returns the steps that apply under a policy. */
@@ -144,7 +167,22 @@ export function askStep(
   }
 }
 
+const NOT_DECLARED: StepAnswer = { verdict: 'DENY', reason: 'TOOL_NOT_DECLARED' }
+
 function askPolicy(intent: Intent, snapshot: Snapshot): StepAnswer {
+  const answer = askRules(intent, snapshot)
+  if (snapshot.tool?.declared || !needsClass(answer)) return answer
+  // Trust and privilege do not object on a guessed class, so a rule must not allow the call without them.
+  const suffices = DETECTORS.trust.suffices(snapshot) && DETECTORS.privilege.suffices(snapshot)
+  return answer.verdict !== 'DENY' && suffices ? answer : NOT_DECLARED
+}
+
+/** Whether the answer depends on the effect class, or would be another one if the tool were declared. */
+function needsClass({ verdict, reason }: StepAnswer): boolean {
+  return verdict !== 'DENY' || reason === 'NO_RULE_MATCHED'
+}
+
+function askRules(intent: Intent, snapshot: Snapshot): StepAnswer {
   const ruling = firstMatch(snapshot.policy, subjectOf(intent, snapshot))
   if (!ruling) {
     if (isObserved(snapshot)) return { verdict: 'ALLOW', reason: 'OBSERVE_MODE_ALLOWED', rule: OBSERVE }

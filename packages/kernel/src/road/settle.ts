@@ -66,6 +66,8 @@ export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judge
   if (claimed && !request) return denied(judgement, 'APPROVAL_INVALID')
   switch (request && statusOf(request, snapshot.time)) {
     case 'granted':
+      // The approval is not used up: it overrides the missing pin, not the missing declaration.
+      if (judgement.beneath) return judgement.beneath
       return { ...judgement, verdict: 'ALLOW', reason: 'APPROVAL_GRANTED', ...(request && { uses: request }) }
     case 'refused':
       return denied(judgement, 'APPROVAL_REFUSED')

@@ -3,7 +3,15 @@
 import type { LadderStep } from '@tollgate/evidence'
 import { fits } from './model-glob.ts'
 import type { ModelCondition, ModelRule } from './model-policy.ts'
-import { askDelegation, askPrivilege, askRisk, askTemporal, askTrust } from './model-steps-caller.ts'
+import {
+  askDelegation,
+  askPrivilege,
+  askRisk,
+  askTemporal,
+  askTrust,
+  lacksTier,
+  lacksTrust,
+} from './model-steps-caller.ts'
 import { askCompliance, askTaint, askThreat } from './model-steps-data.ts'
 import { askScope } from './model-scope.ts'
 import { reachesTrust } from './model-trust.ts'
@@ -55,10 +63,14 @@ export function climb(state: State): LadderResult {
     const result = said === 'throws' ? deny('GATE_FAILED') : (said ?? check(state))
     return result ? [{ ...result, rung }] : []
   })
-  const denial = results.find(({ verdict }) => verdict === 'DENY')
+  // The missing declaration of an unpinned tool waits for the pin.
+  const unpinned = results.some(({ reason }) => reason === 'TOOL_NOT_PINNED')
+  const beneath = unpinned ? results.find(({ reason }) => reason === 'TOOL_NOT_DECLARED') : undefined
+  const denial = results.find((each) => each.verdict === 'DENY' && each !== beneath)
   const asking = results.filter(({ verdict }) => verdict === 'ESCALATE')
   const asks = asking.map(({ rung, reason, about }) => [rung, reason, ...(about ? [about] : [])].join(' '))
-  const held = asking[0] && { ...asking[0], rule: asking.find(({ rule }) => rule)?.rule, asks }
+  if (beneath) asks.push('policy TOOL_NOT_DECLARED')
+  const held = asking[0] && { ...asking[0], rule: asking.find(({ rule }) => rule)?.rule, asks, beneath }
   const granted = results.find(({ verdict }) => verdict === 'ALLOW')
   if (!denial && held && granted?.rule === OBSERVE) return { ...deny('NO_RULE_MATCHED'), rung: 'policy' }
   return denial ?? held ?? granted ?? { ...deny('GATE_FAILED'), rung: 'policy' }
@@ -104,6 +116,15 @@ export function ruleFor(state: State): ModelRule | undefined {
 }
 
 function askPolicy(state: State): StepResult {
+  const result = askRules(state)
+  const declared = state.tool !== undefined
+  if (declared || result.reason === 'POLICY_VIOLATION' || result.reason === 'POLICY_EVALUATION_ERROR')
+    return result
+  // The class of the tool is a guess: only those who may use the strictest class can call it.
+  const stopped = result.reason === 'NO_RULE_MATCHED' || lacksTrust(state) || lacksTier(state)
+  return stopped ? deny('TOOL_NOT_DECLARED') : result
+}
+function askRules(state: State): StepResult {
   const { policy, observed, effect, hosts, tool } = state
   const rule = ruleFor(state)
   if (!rule) {

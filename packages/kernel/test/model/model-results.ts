@@ -12,7 +12,12 @@ export interface StepResult {
   readonly about?: string | undefined
 }
 /** The result of the ladder: the deciding step, and all subjects of the approval. */
-export type LadderResult = StepResult & { readonly rung: LadderStep; readonly asks?: readonly string[] }
+export type LadderResult = StepResult & {
+  readonly rung: LadderStep
+  readonly asks?: readonly string[]
+  /** The denial that an approval does not override. */
+  readonly beneath?: LadderResult | undefined
+}
 
 /** `request`: the number of the request; `again`: it already existed; `approved`: a person approved the call. */
 export type Settled = LadderResult & {

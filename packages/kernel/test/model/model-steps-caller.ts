@@ -45,19 +45,24 @@ function isSplit(state: State): boolean {
   const action = ruleFor(state)?.action
   return before === true && action !== undefined && action !== 'allow'
 }
-export function askTrust({
-  policy: { trust: settings },
-  trust,
-  effect,
-  time,
-}: State): StepResult | undefined {
+/** Whether the trust is too low for the class, declared or guessed. */
+export function lacksTrust({ policy: { trust: settings }, trust, effect, time }: State): boolean {
   const needed = settings?.needs[effect]
-  if (!settings || needed === undefined || reachesTrust(trust, time, settings, needed)) return undefined
-  return deny('TRUST_INSUFFICIENT')
+  return settings !== undefined && needed !== undefined && !reachesTrust(trust, time, settings, needed)
 }
-export function askPrivilege({ policy: { privilege }, tier, effect }: State): StepResult | undefined {
+/** Whether the tier is too low for the class, declared or guessed. */
+export function lacksTier({ policy: { privilege }, tier, effect }: State): boolean {
   const needed = privilege?.needs[effect]
-  if (!privilege || !needed || reachesTier(tier, needed)) return undefined
+  return needed !== undefined && !reachesTier(tier, needed)
+}
+export function askTrust(state: State): StepResult | undefined {
+  return state.tool && lacksTrust(state) ? deny('TRUST_INSUFFICIENT') : undefined
+}
+export function askPrivilege(state: State): StepResult | undefined {
+  const { policy, effect } = state
+  const { privilege } = policy
+  const needed = privilege?.needs[effect]
+  if (!state.tool || !privilege || !needed || !lacksTier(state)) return undefined
   const { elevation } = privilege
   return elevation && reachesTier(elevation.upTo, needed)
     ? ask('ELEVATION_REQUIRED', needed)

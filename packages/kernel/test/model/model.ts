@@ -245,6 +245,7 @@ export class Model {
     if (late) return { ...result, ...deny('APPROVAL_TIMEOUT') }
     if (!answer) return { ...result, request: number, again: true }
     if (!answer.granted) return { ...result, ...deny('APPROVAL_REFUSED') }
+    if (result.beneath) return result.beneath
     requests[number] = undefined
     const passed = { ...result, verdict: 'ALLOW', reason: 'APPROVAL_GRANTED', approved: true } as const
     return answer.widen ? { ...passed, widen: true } : passed

@@ -129,6 +129,7 @@ export function pageLines({ page }: Pick<WaitingApproval, 'page'>): readonly str
 const ASK_TEXTS: Readonly<Record<string, string>> = {
   APPROVAL_REQUIRED: 'approval rule',
   TOOL_NOT_PINNED: 'tool not pinned',
+  TOOL_NOT_DECLARED: 'tool not declared, which an approval does not change',
   EGRESS_APPROVAL_REQUIRED: 'new destination',
   TAINT_APPROVAL_REQUIRED: 'labelled data',
   THREAT_APPROVAL_REQUIRED: 'possible attack',

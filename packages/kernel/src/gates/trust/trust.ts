@@ -63,6 +63,7 @@ const NEUTRAL: ReadonlySet<ReasonCode> = new Set([
   'STORAGE_QUOTA_EXCEEDED',
   'NO_POLICY_DEFINED',
   'TOOL_DEFINITION_CHANGED',
+  'TOOL_NOT_DECLARED',
   'TRUST_INSUFFICIENT',
   // The calls that raised the risk have already counted.
   'SESSION_RISK_MEMORY_DENY',

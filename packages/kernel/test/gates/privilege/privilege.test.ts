@@ -14,8 +14,13 @@ function settingsOf(text: string): PrivilegeSettings {
 }
 
 /** The objection of the gate to a principal of this tier, as text. */
-function check(settings: PrivilegeSettings | undefined, tier: Tier, effect: EffectClass): string | undefined {
-  const snapshot = { policy: { gates: { privilege: settings } }, effect, tier: () => tier }
+function check(
+  settings: PrivilegeSettings | undefined,
+  tier: Tier,
+  effect: EffectClass,
+  tool: object = { declared: {} },
+): string | undefined {
+  const snapshot = { policy: { gates: { privilege: settings } }, effect, tier: () => tier, tool }
   // Sound: the gate uses nothing else.
   const said = privilege.check({} as Intent, snapshot as unknown as Snapshot)
   return said && `${said.verdict} ${said.reason}: ${said.detail ?? ''}`
@@ -75,18 +80,24 @@ describe('the gate', () => {
       expect(allowed, tier).toEqual(expected)
     }
     expect(check(settings, 'observer', 'write')).toBe(
-      'DENY INSUFFICIENT_PRIVILEGE: `write` needs the tier `standard`',
+      'DENY INSUFFICIENT_PRIVILEGE: `write` needs the tier `standard`, the principal has `observer`',
     )
   })
 
   it('escalates if elevation to the needed tier is allowed, and denies otherwise', () => {
     const settings = settingsOf('elevation: { up-to: elevated, for: 15m }')
     expect(check(settings, 'standard', 'delete')).toBe(
-      'ESCALATE ELEVATION_REQUIRED: `delete` needs the tier `elevated`',
+      'ESCALATE ELEVATION_REQUIRED: `delete` needs the tier `elevated`, the principal has `standard`',
     )
     expect(check(settings, 'observer', 'write')).toMatch(/^ESCALATE ELEVATION_REQUIRED/)
     expect(check(settings, 'standard', 'admin')).toMatch(/^DENY INSUFFICIENT_PRIVILEGE/)
     expect(check(settings, 'elevated', 'delete')).toBeUndefined()
+  })
+
+  it('does not object to a tool that the policy does not declare', () => {
+    expect(check(settingsOf('{}'), 'observer', 'admin', {})).toBeUndefined()
+    const raised = settingsOf('elevation: { up-to: admin, for: 15m }')
+    expect(check(raised, 'observer', 'admin', {})).toBeUndefined()
   })
 
   it('denies an unknown tier', () => {

@@ -174,6 +174,7 @@ describe('the outcome of a decision', () => {
       'SYSTEM_FROZEN',
       'TOOL_DEFINITION_CHANGED',
       'TOOL_FROZEN',
+      'TOOL_NOT_DECLARED',
       'TRUST_INSUFFICIENT',
     ])
   })
@@ -229,8 +230,9 @@ describe('the gate', () => {
     settings: TrustSettings | undefined,
     effect: EffectClass,
     score: number,
+    tool: object = { declared: {} },
   ): string | undefined {
-    const snapshot = { policy: { gates: { trust: settings } }, effect, trust: () => score }
+    const snapshot = { policy: { gates: { trust: settings } }, effect, trust: () => score, tool }
     // Sound: the gate uses nothing else.
     const said = trust.check({} as Intent, snapshot as unknown as Snapshot)
     return said && `${said.verdict} ${said.reason}: ${said.detail ?? ''}`
@@ -241,6 +243,11 @@ describe('the gate', () => {
     expect(check(DEFAULT_TRUST, 'write', 300 * POINT - 1)).toBe(
       'DENY TRUST_INSUFFICIENT: trust is 299 of 1000, `write` needs 300',
     )
+  })
+
+  it('does not object to a tool that the policy does not declare', () => {
+    expect(check(DEFAULT_TRUST, 'admin', 0, {})).toBeUndefined()
+    expect(check(DEFAULT_TRUST, 'admin', 0)).toMatch(/TRUST_INSUFFICIENT/)
   })
 
   it('does not object to an effect class that needs no score', () => {
