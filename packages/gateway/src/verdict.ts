@@ -22,7 +22,8 @@ export function verdictOf(decided: Decided): Readonly<Record<string, string | nu
 
 /** The text for a model, always with the reason and the remedy. A repeated denial also says that it is one. */
 export function denialText(decided: Decided, repeated: boolean): string {
-  const { verdict, reason, detail, receipt, approval } = decided
+  const { verdict, reason, receipt, approval } = decided
+  const detail = detailOf(decided)
   const known = reasonOf(reason)
   const at = receipt === undefined ? 'No receipt could be written.' : `Receipt: ${receipt}`
   if (verdict === 'ESCALATE') {
@@ -40,6 +41,12 @@ export function denialText(decided: Decided, repeated: boolean): string {
     ...(repeated ? ['Do not repeat the same call before that.'] : []),
     at,
   ].join('\n')
+}
+
+/** The detail, with the rule if a rule decided: its `because` alone does not say which rule to change. */
+function detailOf({ rung, rule, detail }: Decided): string | undefined {
+  if (rung !== 'policy' || rule === undefined) return detail
+  return detail === undefined ? `rule \`${rule}\`` : `rule \`${rule}\`: ${detail}`
 }
 
 /** A sentence that names the receipt, or nothing if there is none. */

@@ -401,6 +401,7 @@ describe('denied and withheld', () => {
     const first = await client.request('tools/call', call)
     const text = textIn(first)
     expect(text).toMatch(/^Denied \(POLICY_VIOLATION\)/)
+    expect(text).toContain('Detail: rule `denied`\n')
     expect(text).toMatch(/Next step: /)
     expect(text).toMatch(/Receipt: [0-9a-f]{64}/)
     expect(JSON.stringify(first)).not.toContain('hunter2')

@@ -134,9 +134,10 @@ const WITHOUT_POLICY: typeof LADDER = [freeze, NO_POLICY_STEP]
 /** Adds an escalation to those before it. The first one is reported, and a person is asked about each. */
 function hold(held: Judgement | undefined, rung: LadderStep, answer: StepAnswer): Judgement {
   const { verdict, reason, detail, about } = { about: undefined, detail: undefined, ...answer }
-  // The first detail is reported, with the name of its step if another step is reported.
-  const shown = detail !== undefined && held ? `${rung}: ${detail}` : detail
-  const first = { ...(shown !== undefined && { detail: shown }), ...(held ?? { verdict, reason, rung }) }
+  // Every detail is reported, with the name of its step if another step is reported.
+  const own = detail !== undefined && held ? `${rung}: ${detail}` : detail
+  const shown = [held?.detail, own].filter((text) => text !== undefined).join('; ')
+  const first = { ...(held ?? { verdict, reason, rung }), ...(shown !== '' && { detail: shown }) }
   const ask = [rung, reason, ...(about === undefined ? [] : [about])].join(' ')
   return { ...first, ...ruleOf(answer), asks: [...(held?.asks ?? []), shortened(ask)] }
 }

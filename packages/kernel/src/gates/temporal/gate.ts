@@ -45,17 +45,20 @@ function checkLimit(limit: Limit, tool: string, args: Json, snapshot: Snapshot):
   const over = isOver(limit, allowanceOf(limit, limitsOf(scope, snapshot), tool), snapshot.time, amount)
   if (over === false) return undefined
   const whose = scope === 'principal' ? `\`${name}\`` : `\`${name}\` for each ${scope}`
-  const text = kind === 'budget' ? budgetText(limit, amount, over.wait) : `the next call in ${over.wait} s`
+  const ends = `in ${over.wait} s, at ${new Date(snapshot.time + over.wait * 1000).toISOString()}`
+  const text = kind === 'budget' ? budgetText(limit, amount, ends) : rateText(limit, ends)
   if (limit.then === 'ask') return escalate('TEMPORAL_INTERVENTION', `${whose} allows ${text}`)
   return deny(kind === 'budget' ? 'BUDGET_EXCEEDED' : 'RATE_EXCEEDED', `${whose} allows ${text}`)
 }
 
 /** Does not contain the cost of the call, because that may be an argument value. */
-function budgetText(limit: Limit, amount: number, wait: number): string {
+function budgetText(limit: Limit, amount: number, ends: string): string {
   const most = `${limit.of === 'cost' ? limit.calls / 1000 : limit.calls} in ${periodText(limit)}`
-  return amount > limit.calls
-    ? `${most}, and the call costs more`
-    : `${most}; the next period begins in ${wait} s`
+  return amount > limit.calls ? `${most}, and the call costs more` : `${most}; the next period begins ${ends}`
+}
+
+function rateText(limit: Limit, ends: string): string {
+  return `${limit.calls} in ${periodText(limit)}; it allows the next call ${ends}`
 }
 
 const UNITS = [

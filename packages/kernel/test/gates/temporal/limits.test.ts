@@ -445,18 +445,18 @@ describe('the gate', () => {
     const others = nextLimits(settingsOf(text).limits, {}, 'db/read', MONDAY, PASSED)
     expect(check({ temporal: text, kept: others })).toBeUndefined()
     expect(check({ temporal: text, kept: after(text, 2) })).toBe(
-      'DENY RATE_EXCEEDED: `mail/*` allows the next call in 1800 s',
+      'DENY RATE_EXCEEDED: `mail/*` allows 2 in 1h; it allows the next call in 1800 s, at 2026-01-05T00:30:00.000Z',
     )
     const byTenant = 'rate: { "mail/*": { tenant: 1/h } }'
     expect(check({ temporal: byTenant, kept: after(byTenant, 1) })).toBe(
-      'DENY RATE_EXCEEDED: `mail/*` for each tenant allows the next call in 3600 s',
+      'DENY RATE_EXCEEDED: `mail/*` for each tenant allows 1 in 1h; it allows the next call in 3600 s, at 2026-01-05T01:00:00.000Z',
     )
   })
 
   it('denies above a budget, and reports when the next period begins', () => {
     const text = 'budget: { calls: 2/day }'
     expect(check({ temporal: text, kept: after(text, 2), time: MONDAY + 23 * HOUR })).toBe(
-      'DENY BUDGET_EXCEEDED: `calls` allows 2 in 1d; the next period begins in 3600 s',
+      'DENY BUDGET_EXCEEDED: `calls` allows 2 in 1d; the next period begins in 3600 s, at 2026-01-06T00:00:00.000Z',
     )
     expect(check({ temporal: text, kept: after(text, 2), time: MONDAY + DAY })).toBeUndefined()
   })
