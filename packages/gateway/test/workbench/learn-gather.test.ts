@@ -8,6 +8,7 @@ import {
   type Decision,
   type Effect,
   type Json,
+  type ReasonCode,
   type Receipt,
 } from '@tollgate/evidence'
 import { readKeptCall } from '@tollgate/kernel'
@@ -169,8 +170,8 @@ describe('a session is left out as a whole', () => {
     ['a call has findings', decision({ n: 2 }, { findings: ['ROLE_TAG'] })],
     ['a call had data labelled `secret`', decision({ n: 2 }, { labels: ['secret'] })],
     [
-      'a call was denied, POLICY_VIOLATION',
-      decision({ n: 2 }, { verdict: 'DENY', reason_code: 'POLICY_VIOLATION', rule: 'x' }),
+      'a call was denied, PROMPT_INJECTION_DETECTED',
+      decision({ n: 2 }, { verdict: 'DENY', reason_code: 'PROMPT_INJECTION_DETECTED', rung: 'threat' }),
     ],
     ['a result was withheld', effect(first, { delivery: 'withheld' })],
     ['a result has findings', effect(first, { findings: ['ROLE_TAG'] })],
@@ -238,6 +239,38 @@ describe('a session is left out as a whole', () => {
   test('but not for harmless labels or calls that no rule matched', () => {
     const { calls } = gather([decision({}, { labels: ['page'] }), decision({ n: 1 }, NO_RULE)])
     expect(calls.map(({ clean }) => clean)).toEqual([true])
+  })
+})
+
+describe('after a denial', () => {
+  const denied = { verdict: 'DENY', reason_code: 'POLICY_VIOLATION', rule: 'x' } as const
+
+  test.each<ReasonCode>(['POLICY_VIOLATION', 'SCHEMA_VIOLATION', 'DATA_EGRESS_BLOCKED', 'RATE_EXCEEDED'])(
+    'only the denied call is left out, with its reason: %s',
+    (reason_code) => {
+      const { calls, rejected } = gather([decision({ n: 1 }), decision({ n: 2 }, { ...denied, reason_code })])
+      expect(calls.map(({ args, clean }) => [args, clean])).toEqual([[{ n: 1 }, true]])
+      expect([...rejected]).toEqual([[reason_code, 1]])
+    },
+  )
+
+  test('calls that the filter leaves out are not counted', () => {
+    expect(gather([decision({}, denied)], { tool: 'fs/list' }).rejected.size).toBe(0)
+  })
+
+  test('a principal that the gateway froze because of its denials is still learned from', () => {
+    const frozen = { kind: 'freeze', scope: 'principal', target: 'agent:one', frozen: true } as const
+    const flood = entry({ ...COMMON, ...frozen, by: 'tollgate' })
+    expect(gather([decision({}), flood]).calls[0]?.clean).toBe(true)
+    expect(gather([decision({}), entry({ ...COMMON, ...frozen, by: 'user:olga' })]).calls[0]?.clean).toBe(
+      false,
+    )
+  })
+
+  test('a call of an undeclared tool can be learned from with `--denied`', () => {
+    const undeclared = decision({ n: 1 }, { ...NO_RULE, reason_code: 'TOOL_NOT_DECLARED' })
+    expect(gather([undeclared], { denied: true }).calls).toHaveLength(1)
+    expect([...gather([undeclared]).rejected]).toEqual([['TOOL_NOT_DECLARED', 1]])
   })
 })
 

@@ -67,12 +67,12 @@ function inForce({ texts }: Trace, hash: string | undefined): Policy | undefined
   return parsed?.ok === true ? parsed.policy : undefined
 }
 
-function nothingObserved({ unkept, unreadable, denied }: Gathered): CommandError {
+function nothingObserved({ unkept, unreadable, denied, rejected }: Gathered): CommandError {
   return new CommandError(
     unkept > 0
       ? `no observed call can be used: the arguments of ${unkept} calls were not kept`
       : 'no call was observed',
-    ...[...unreadable].map(([why, calls]) => `${count(calls, 'call')}, ${why}`),
+    ...leftLines([], { unkept: 0, unreadable, more: 0, rejected }),
     'switch observe mode on for some hours: `tollgate policy observe --principal agent:x --for 4h`',
     ...(denied > 0
       ? [`${denied} calls were denied because no rule matched; use \`--denied\` to include them`]

@@ -8,8 +8,10 @@ import {
   type Effect,
   type Freeze,
   type Json,
+  type ReasonCode,
 } from '@tollgate/evidence'
 import { readKeptCall, whyUnreadable, type KeptCall } from '@tollgate/kernel'
+import { FLOOD_GUARD } from '@tollgate/kernel/admin'
 import type { Policy } from '@tollgate/kernel/policy'
 import { tryCall, type TraceEntry } from '@tollgate/kernel/workbench'
 import { policyOfRules } from './check.ts'
@@ -17,7 +19,7 @@ import { callOf, type ObservedCall } from './observed.ts'
 
 /** Selects calls. All given conditions must match. */
 export interface CallFilter {
-  /** Also includes calls that were denied because no rule matched. */
+  /** Also includes calls that were denied because no rule matched or the tool is not declared. */
   readonly denied?: boolean
   /** Not before this time, in milliseconds. */
   readonly since?: number
@@ -34,8 +36,10 @@ export interface Gathered {
   readonly unreadable: ReadonlyMap<string, number>
   /** Selected calls beyond the limit. The oldest calls are used. */
   readonly more: number
-  /** Calls that were denied because no rule matched, selected or not. */
+  /** Calls that were denied because no rule matched or the tool is not declared, selected or not. */
   readonly denied: number
+  /** Denied calls that match the filter and are left out, by reason code. */
+  readonly rejected: ReadonlyMap<string, number>
 }
 
 /** Takes entries, in the order of the ledger. */
@@ -64,6 +68,7 @@ export function createGatherer(wanted: CallFilter = {}): Gatherer {
   const frozen = new Set<string>()
   const facts = { unkept: 0, more: 0, denied: 0 }
   const unreadable = new Map<string, number>()
+  const rejected = new Map<string, number>()
   let policy: string | undefined
   const soil = (session: string | undefined, why: string | undefined): void => {
     if (session !== undefined && why !== undefined && !dirt.has(session)) dirt.set(session, why)
@@ -72,11 +77,15 @@ export function createGatherer(wanted: CallFilter = {}): Gatherer {
     const session = keyOfSession(decision)
     soil(session, againstDecision(decision))
     if (decision.verdict !== 'DENY') sessions.set(id, session)
-    if (decision.reason_code === 'NO_RULE_MATCHED') facts.denied++
-    if (!isWanted(decision, wanted)) return
+    if (UNRULED.has(decision.reason_code)) facts.denied++
+    if (!fitsFilter(decision, wanted)) return
+    if (!isUsable(decision, wanted)) {
+      if (decision.verdict === 'DENY') tally(rejected, decision.reason_code)
+      return
+    }
     const call = readKeptCall(kept)
     const why = whyUnreadable(kept)
-    if (why !== undefined) unreadable.set(why, (unreadable.get(why) ?? 0) + 1)
+    if (why !== undefined) tally(unreadable, why)
     else if (!call || !fits(call, decision)) facts.unkept++
     else if (found.length >= MAX_CALLS) facts.more++
     else found.push({ id, decision, kept: call })
@@ -87,7 +96,7 @@ export function createGatherer(wanted: CallFilter = {}): Gatherer {
       else if (receipt.kind === 'effect') soil(sessions.get(receipt.decision), againstEffect(receipt))
       else if (receipt.kind === 'approval') soil(sessions.get(receipt.decision), againstAnswer(receipt))
       else if (receipt.kind === 'policy') policy = receipt.policy_hash
-      else if (receipt.kind === 'freeze' && receipt.frozen) frozen.add(keyOfFreeze(receipt))
+      else if (receipt.kind === 'freeze' && isByPerson(receipt)) frozen.add(keyOfFreeze(receipt))
     },
     policyHash: () => policy,
     finish(current) {
@@ -97,6 +106,7 @@ export function createGatherer(wanted: CallFilter = {}): Gatherer {
       return {
         ...facts,
         unreadable,
+        rejected,
         calls: found.map((each) => observedOf(each, against(each.decision), judged)),
       }
     },
@@ -127,12 +137,37 @@ const GRAVE: readonly string[] = ['secret', 'flagged', 'card', 'personal']
 // The default threshold of the session-risk gate.
 const TOO_RISKY = 0.38
 
+/** Denials because the policy has no rule or no declaration. A rule can be learned from such a call. */
+const UNRULED: ReadonlySet<ReasonCode> = new Set(['NO_RULE_MATCHED', 'TOOL_NOT_DECLARED'])
+
+// After such a denial the whole session may be under attack. Any other denial leaves out only the denied call.
+const HOSTILE: ReadonlySet<ReasonCode> = new Set([
+  'PROMPT_INJECTION_DETECTED',
+  'UNICODE_OBFUSCATION_DETECTED',
+  'COMMAND_ATTACK_DETECTED',
+  'TAINTED_DATA_EGRESS_DENY',
+  'UNTRUSTED_VALUE_DENY',
+  'IDENTITY_ISOLATION_VIOLATION',
+  'DELEGATION_SCOPE_VIOLATION',
+  'COGNITIVE_FIREWALL_SENTINEL_DENY',
+  'SESSION_RISK_MEMORY_DENY',
+])
+
+/** Whether a person froze it. The gateway freezes a principal after too many denials; its other calls can still be used. */
+function isByPerson({ frozen, by }: Freeze): boolean {
+  return frozen && by !== FLOOD_GUARD
+}
+
+function tally(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
 function againstDecision(decision: Decision): string | undefined {
   const { verdict, reason_code, findings = [], labels = [], trajectory_risk_score: risk } = decision
   if (findings.length > 0) return 'a call has findings'
   const grave = labels.find((label) => GRAVE.includes(label))
   if (grave !== undefined) return `a call had data labelled \`${grave}\``
-  if (verdict === 'DENY' && reason_code !== 'NO_RULE_MATCHED') return `a call was denied, ${reason_code}`
+  if (verdict === 'DENY' && HOSTILE.has(reason_code)) return `a call was denied, ${reason_code}`
   // NaN counts as too risky.
   return Number(risk) < TOO_RISKY ? undefined : `its risk reached ${TOO_RISKY} or more`
 }
@@ -148,13 +183,12 @@ function againstAnswer({ answer }: Approval): string | undefined {
   return answer === 'REFUSED' ? 'a person denied a call' : undefined
 }
 
-function isWanted(
-  decision: Decision,
-  { denied = false, since = 0, session, principal, tool }: CallFilter,
-): boolean {
-  const { reason_code: reason } = decision
+function isUsable({ reason_code: reason }: Decision, { denied = false }: CallFilter): boolean {
+  return reason === 'OBSERVE_MODE_ALLOWED' || (denied && UNRULED.has(reason))
+}
+
+function fitsFilter(decision: Decision, { since = 0, session, principal, tool }: CallFilter): boolean {
   return (
-    (reason === 'OBSERVE_MODE_ALLOWED' || (denied && reason === 'NO_RULE_MATCHED')) &&
     Date.parse(decision.time) >= since &&
     (session === undefined || decision.session.id === session) &&
     (principal === undefined || decision.principal === principal) &&

@@ -25,7 +25,7 @@ export interface Learned {
   readonly allowed: number
   /** How many of them the rules escalate. */
   readonly asked: number
-  /** Receipts of calls that no proposed rule covers, because they do not fit into a condition. */
+  /** Receipts of calls that no proposed rule covers, because they have contents or do not fit into a condition. */
   readonly uncovered: readonly string[]
   readonly left: readonly LeftOut[]
 }

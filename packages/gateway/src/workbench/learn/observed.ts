@@ -38,6 +38,8 @@ export interface ValuePlace {
   readonly depth: number
   /** Whether a name on the path says that the value is executed. */
   readonly runs?: boolean
+  /** Whether a name on the path says that the value is a content. Contents are not written into rules. */
+  readonly content?: boolean
 }
 
 /** How values are generalised. */

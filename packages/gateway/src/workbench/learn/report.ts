@@ -29,30 +29,36 @@ export function coverage({ calls, allowed, asked, uncovered }: Learned): string 
   const others = [
     ...(asked > 0 ? [`${asked} with approval`] : []),
     ...(uncovered.length > 0
-      ? [`${uncovered.length} not covered, because they do not fit into a condition`]
+      ? [`${uncovered.length} not covered, because they have contents or do not fit into a condition`]
       : []),
   ]
   return `${allowed} of ${count(calls.length, 'observed call')} allowed${others.map((each) => `, ${each}`).join('')}`
 }
 
 /** Calls that could not be used. */
-type LeftBehind = Pick<Gathered, 'unkept' | 'unreadable' | 'more'>
+type LeftBehind = Pick<Gathered, 'unkept' | 'unreadable' | 'more' | 'rejected'>
 
 /** The calls that were left out, one line per reason. */
 export function leftLines(
   left: readonly LeftOut[],
-  { unkept, unreadable, more }: LeftBehind,
+  { unkept, unreadable, more, rejected }: LeftBehind,
 ): readonly string[] {
   return [
     ...left.map(
       ({ why, calls, sessions }) => `${count(calls, 'call')} in ${count(sessions, 'session')}: ${why}`,
     ),
+    ...[...rejected].map(([code, calls]) => `${count(calls, 'call')}: ${rejectionText(code)}`),
     ...(unkept > 0
       ? [`${count(unkept, 'call')} whose arguments were not kept or do not match the receipt`]
       : []),
     ...[...unreadable].map(([why, calls]) => `${count(calls, 'call')}, ${why}`),
     ...(more > 0 ? [`${count(more, 'call')}beyond the limit; use \`--since\` to select fewer`] : []),
   ]
+}
+
+function rejectionText(code: string): string {
+  const isUnruled = code === 'NO_RULE_MATCHED' || code === 'TOOL_NOT_DECLARED'
+  return isUnruled ? `denied, ${code}; \`--denied\` includes them` : `denied, ${code}`
 }
 
 interface LearnedReport {
@@ -65,6 +71,7 @@ interface LearnedReport {
   readonly left_out: readonly LeftOut[]
   readonly unkept: number
   readonly unreadable: Readonly<Record<string, number>>
+  readonly denied: Readonly<Record<string, number>>
 }
 
 interface RuleReport {
@@ -96,6 +103,7 @@ export function reportOf(learned: Learned, gathered: LeftBehind): LearnedReport 
     left_out: left,
     unkept: gathered.unkept,
     unreadable: Object.fromEntries(gathered.unreadable),
+    denied: Object.fromEntries(gathered.rejected),
   }
 }
 

@@ -4,6 +4,7 @@ import type { Door, EffectClass, Json } from '@tollgate/evidence'
 import { CONDITION_VARIABLES, conditionEnvironment, type Action } from '@tollgate/kernel/policy'
 import { stricter } from '../../tools/effect-words.ts'
 import { allOf, celList, celText, celValue } from './cel.ts'
+import { holdsContent } from './content.ts'
 import { exactly } from './exact.ts'
 import { shapeOfDestinations } from './hosts.ts'
 import { principalsOf, toolTerms } from './names.ts'
@@ -79,7 +80,7 @@ export function exactProposals(calls: readonly ObservedCall[]): readonly RulePro
   let remaining = 0
   for (const [args, own] of byArguments(calls)) {
     const length = celValue(args).length
-    if (length > MAX_WRITTEN) continue
+    if (length > MAX_WRITTEN || holdsWrittenContent(own)) continue
     if (remaining < length || parts.length === 0) {
       parts.push([])
       remaining = MAX_WRITTEN
@@ -88,6 +89,10 @@ export function exactProposals(calls: readonly ObservedCall[]): readonly RulePro
     parts.at(-1)?.push(...own)
   }
   return parts.map(exactRule).filter(holdsForAll)
+}
+
+function holdsWrittenContent(calls: readonly ObservedCall[]): boolean {
+  return calls.some(({ args, effect }) => effect !== 'execute' && holdsContent(args))
 }
 
 // Leaves space for the rest of a condition, which is limited to 4,096 characters.

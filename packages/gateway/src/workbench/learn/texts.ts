@@ -1,8 +1,8 @@
 // Generalises texts: a few are listed, paths and URLs allow their directory, others allow the same characters and length.
 // Texts that are executed need approval.
 
-import { wordsOf } from '../../tools/effect-words.ts'
 import { allOf, celList, celText } from './cel.ts'
+import { isContent } from './content.ts'
 import { exactly, seenOf } from './exact.ts'
 import {
   count,
@@ -24,6 +24,7 @@ export function shapeOfTexts(texts: readonly string[], place: ValuePlace, manner
   if (manner.rough) return freely(texts, place, manner)
   const few = isEnumeration(texts, manner)
   if (few && isRun(place, manner)) return exactly(texts, place)
+  if (texts.some((text) => isContent(text, place.content === true))) return freely(texts, place, manner)
   const paths = shapeOfPaths(texts, place, manner)
   if (paths) return { ...paths, asks: asksOf(place, manner, 'any path in a directory') }
   return few ? exactly(texts, place) : freely(texts, place, manner)
@@ -72,11 +73,17 @@ function freely(texts: readonly string[], place: ValuePlace, manner: Manner): Le
   ]
   const note: ValueNote = {
     path,
-    seen: `${seenOf(texts)}; the longest has ${count(longest, 'character')}`,
+    seen: `${seenTexts(texts, place)}; the longest has ${count(longest, 'character')}`,
     wider: `every text of ${alphabet?.[0] ?? 'any characters'}, up to ${limit} characters${without(tricks, alphabet?.[1])}`,
   }
   const astray = arePaths(texts, place) ? [`\`${path}\` is a path, and there is no common directory`] : []
   return { when: allOf(terms), notes: [note], asks: [...asksOf(place, manner, 'free text'), ...astray] }
+}
+
+/** The observed texts for a comment. If one of them is a content, only their number. */
+function seenTexts(texts: readonly string[], { content = false }: ValuePlace): string {
+  const hidden = texts.some((text) => isContent(text, content))
+  return hidden ? `${count(texts.length, 'text')}, not shown` : seenOf(texts)
 }
 
 function madeOf(set: string): RegExp {
@@ -91,24 +98,6 @@ function needsTricks(set: string | undefined): boolean {
 function without(tricks: typeof TRICKS, set: string | undefined): string {
   if (tricks.length === 0 || !needsTricks(set)) return ''
   return `, without ${tricks.map(([mark]) => (mark === '`' ? 'backquotes' : `\`${mark}\``)).join(' ')}`
-}
-
-const CODE: readonly string[] = (
-  'command cmd script code sql expression expr statement shell eval program query queries filter where js javascript ' +
-  'python bash argv pipeline template'
-).split(' ')
-const ONE_WORD = new Set(CODE.flatMap((word) => [word, `${word}s`]))
-// Long enough to be unambiguous in names without separators: `rawquery`, `SQLStatement`.
-const ENDINGS = CODE.filter((word) => word.length >= 5)
-
-/** Whether a name says that its value is executed. */
-export function namesCode(name: string): boolean {
-  return wordsOf(name.slice(0, 1024)).some(
-    (word) =>
-      ONE_WORD.has(word) ||
-      word.includes('sql') ||
-      ENDINGS.some((ending) => word.endsWith(ending) || word.endsWith(`${ending}s`)),
-  )
 }
 
 /** Whether the value at a position is executed. */

@@ -3,6 +3,8 @@
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { excerpt } from '../../tools/hidden.ts'
 import { allOf, anyOf, celList, celMember, celNumber, celText, celValue } from './cel.ts'
+import { namesCode } from './code-names.ts'
+import { holdsContent, namesContent } from './content.ts'
 import { exactly, seenOf } from './exact.ts'
 import {
   count,
@@ -13,7 +15,7 @@ import {
   type ValuePlace,
   type LearnedShape,
 } from './observed.ts'
-import { isRun, namesCode, shapeOfTexts } from './texts.ts'
+import { isRun, shapeOfTexts } from './texts.ts'
 
 // Longer literals are not listed, because they leave no space for others.
 const MAX_LITERAL = 400
@@ -23,7 +25,7 @@ const MAX_MEMBERS = 64
 export function shapeOf(values: readonly Json[], place: ValuePlace, manner: Manner): LearnedShape {
   const different = distinct(values)
   const [only] = different
-  if (different.length === 1 && only !== undefined && !manner.rough && isShort(only)) {
+  if (different.length === 1 && only !== undefined && !manner.rough && isWritten(only, place, manner)) {
     return exactly(different, place)
   }
   if (place.depth > manner.deepest) return tooDeep(different, place, manner)
@@ -63,8 +65,10 @@ const SHAPES: Readonly<Record<ValueKind, ShapeOf>> = {
   map: (values, place, manner) => shapeOfObjects(values as readonly JsonObject[], place, manner),
 }
 
-function isShort(value: Json): boolean {
-  return celValue(value).length <= MAX_LITERAL
+/** Whether a value may be written into a rule: it is short and has no content. */
+function isWritten(value: Json, place: ValuePlace, manner: Manner): boolean {
+  const hidden = !isRun(place, manner) && holdsContent(value, place.content)
+  return celValue(value).length <= MAX_LITERAL && !hidden
 }
 
 function shapeOfNumbers(values: readonly number[], place: ValuePlace, manner: Manner): LearnedShape {
@@ -121,7 +125,7 @@ function itemByItem(list: readonly Json[], place: ValuePlace, manner: Manner): L
       `size(${code}) == ${list.length}`,
       ...items.map(({ when }) => `(${when})`),
     ]),
-    notes: [{ path, seen: seenOf([list]) }, ...wider],
+    notes: [{ path, seen: isWritten(list, place, manner) ? seenOf([list]) : 'one list' }, ...wider],
     asks: items.flatMap(({ asks }) => asks),
   }
 }
@@ -134,7 +138,8 @@ function shapeOfObjects(values: readonly JsonObject[], place: ValuePlace, manner
   const members = names.map((name) => {
     const own = values.flatMap((value) => (Object.hasOwn(value, name) ? [value[name] ?? null] : []))
     const runs = place.runs === true || namesCode(name)
-    const at = { code: celMember(code, name), path: below(path, name), depth: depth + 1, runs }
+    const content = place.content === true || namesContent(name)
+    const at = { code: celMember(code, name), path: below(path, name), depth: depth + 1, runs, content }
     const shape = shapeOf(own, at, manner)
     const optional = own.length < values.length
     return { ...shape, when: optional ? `(!(${celText(name)} in ${code}) || (${shape.when}))` : shape.when }
@@ -212,7 +217,12 @@ function combinations(
 /** The condition for values that are too deep or have too many members: listed if short, otherwise by type with approval. */
 function tooDeep(values: readonly Json[], place: ValuePlace, manner: Manner): LearnedShape {
   const { code, path } = place
-  if (!manner.rough && values.length <= manner.most && values.every(isShort)) return exactly(values, place)
+  if (
+    !manner.rough &&
+    values.length <= manner.most &&
+    values.every((value) => isWritten(value, place, manner))
+  )
+    return exactly(values, place)
   const kinds = [...new Set(values.map(kindOf))]
   return {
     when: anyOf(kinds.map((kind) => `type(${code}) == ${kind}`)),
