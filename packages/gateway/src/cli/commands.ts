@@ -223,7 +223,7 @@ function addEvidence(program: Command, to: To, groups: Groups): void {
       ...examples(
         ['tollgate export -o all.pack', 'the whole ledger'],
         ['tollgate export --from 100 --to 200 -o part.pack', ''],
-        ['tollgate export --principal agent:ci --since 7d -o week.pack', 'what one agent did in a week'],
+        ['tollgate export --principal agent:ci --since 7d -o week.pack', 'the calls of one agent in a week'],
       ),
     )
     .action(to(async () => (await import('./receipts/export.ts')).runExport))

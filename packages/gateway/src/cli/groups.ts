@@ -18,7 +18,10 @@ export function addReceipts(program: Command, to: To): void {
     .addHelpText(
       ...examples(
         ['tollgate receipts list --verdict DENY', 'only denied calls'],
-        ['tollgate receipts list --principal agent:ci --since 2h', 'what this agent did in the last 2 hours'],
+        [
+          'tollgate receipts list --principal agent:ci --since 2h',
+          'the calls of this agent in the last 2 hours',
+        ],
       ),
     )
     .action(to(async () => (await import('./receipts/receipts.ts')).runList))

@@ -81,7 +81,7 @@ function addDeciding(mcp: Command, to: To): void {
   remote(mcp, 'approve')
     .summary('approve tools with exactly their current definitions')
     .description(
-      'Shows the tools that are not approved yet by risk, and asks for confirmation. What a server can do besides its tools (prompts,\nresources, sampling, elicitation, roots) is explained and asked separately; in a script, name it with `--also`.\nIf a definition changes later, calls are denied until a person approves it again.',
+      'Shows the tools that are not approved yet by risk, and asks for confirmation. Other abilities of a server (prompts,\nresources, sampling, elicitation, roots) are explained and asked separately; in a script, name them with `--also`.\nIf a definition changes later, calls are denied until a person approves it again.',
     )
     .argument('<names...>', 'SERVER for all its tools, or SERVER/TOOL')
     .option('--yes', 'do not ask for confirmation')

@@ -34,7 +34,7 @@ export interface Connection {
 interface LocalGateway {
   readonly config: Config
   readonly view: LedgerView
-  /** What servers offer, if the directory is open for writing. */
+  /** The tools and texts of servers, if the directory is open for writing. */
   readonly catalogue?: Catalogue
 }
 

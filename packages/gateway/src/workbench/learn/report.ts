@@ -52,7 +52,7 @@ export function leftLines(
       ? [`${count(unkept, 'call')} whose arguments were not kept or do not match the receipt`]
       : []),
     ...[...unreadable].map(([why, calls]) => `${count(calls, 'call')}, ${why}`),
-    ...(more > 0 ? [`${count(more, 'call')}beyond the limit; use \`--since\` to select fewer`] : []),
+    ...(more > 0 ? [`${count(more, 'call')} beyond the limit; use \`--since\` to select fewer`] : []),
   ]
 }
 
