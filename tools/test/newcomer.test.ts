@@ -71,12 +71,17 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 /** Everything on the screen that looks like a command, one to a line. */
-function printed(begin: string): string[] {
+function printed(begin: RegExp): string[] {
   return screen
     .replaceAll(/ \\\n */g, ' ')
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => line.startsWith(begin))
+    .filter((line) => begin.test(line))
+}
+
+/** Matches a printed command of ours: `tollgate` is not on the PATH, so it is absolute. */
+function own(command: string): RegExp {
+  return new RegExp(`^/\\S+ /\\S+/tollgate\\.mjs ${command} `)
 }
 
 /** Sends what a printed `curl` would send: curl is not everywhere where Node is. */
@@ -91,10 +96,10 @@ async function paste(curl: string): Promise<Record<string, unknown>> {
   return (await answer.json()) as Record<string, unknown>
 }
 
-/** Runs a printed command in a shell, as it stands, with what was printed to be exported before. */
+/** Runs a printed command in a shell outside of the clone, with what was printed to be exported before. */
 function run(command: string): { status: number | null; stdout: string; stderr: string } {
-  const exports = printed('export TOLLGATE_').join('\n')
-  return spawnSync('sh', ['-c', `${exports}\n${command}`], { cwd: clone, env, encoding: 'utf8' })
+  const exports = printed(/^export TOLLGATE_/).join('\n')
+  return spawnSync('sh', ['-c', `${exports}\n${command}`], { cwd: folder, env, encoding: 'utf8' })
 }
 
 describe('a newcomer', () => {
@@ -107,12 +112,12 @@ describe('a newcomer', () => {
 
   it('sees a call allowed, one denied, and one that waits for a person', async () => {
     const verdicts = []
-    for (const curl of printed('curl ')) verdicts.push((await paste(curl)).verdict)
+    for (const curl of printed(/^curl /)) verdicts.push((await paste(curl)).verdict)
     expect(verdicts).toEqual(['ALLOW', 'DENY', 'ESCALATE'])
   })
 
   it('answers what waits', () => {
-    const [list = '', approve = ''] = printed('npx tollgate approvals')
+    const [list = '', approve = ''] = printed(own('approvals'))
     const shown = run(list)
     expect(shown.stdout).toContain('demo/post_note')
     const [, id = ''] = /\b([0-9a-f]{8,64})\b/.exec(shown.stdout) ?? []
@@ -121,24 +126,19 @@ describe('a newcomer', () => {
   })
 
   it('takes the evidence away and verifies it', () => {
-    for (const command of [
-      'npx tollgate receipts',
-      'npx tollgate keys',
-      'npx tollgate export',
-      'npx tollgate verify',
-    ]) {
-      const [line = ''] = printed(command)
+    for (const command of ['receipts', 'keys', 'export', 'verify']) {
+      const [line = ''] = printed(own(command))
       expect(run(line), line).toMatchObject({ status: 0 })
     }
   })
 
   it('sees that one flipped byte is found, wherever it is', () => {
-    const pack = readFileSync(join(clone, 'all.pack'))
-    const [verify = ''] = printed('npx tollgate verify')
+    const pack = readFileSync(join(folder, 'all.pack'))
+    const [verify = ''] = printed(own('verify'))
     for (const at of [600, Math.floor(pack.length / 2), pack.length - 3000]) {
       const flipped = Uint8Array.from(pack)
       flipped[at] = (flipped[at] ?? 0) ^ 1
-      writeFileSync(join(clone, 'flipped.pack'), flipped)
+      writeFileSync(join(folder, 'flipped.pack'), flipped)
       const { status } = run(verify.replace('all.pack', 'flipped.pack'))
       expect([1, 2], `byte ${at}`).toContain(status)
     }

@@ -8,6 +8,7 @@ import type * as groupCommands from './groups.ts'
 import type * as mcpCommands from './mcp/commands.ts'
 import { addPolicy } from './policy/commands.ts'
 import type * as scopeCommands from './policy/scope-commands.ts'
+import { repeatData, runnable } from './program/runnable.ts'
 import type * as packCommands from './receipts/pack-commands.ts'
 import type * as setupCommands from './setup/setup-commands.ts'
 import { openTerminal, type Terminal } from './program/terminal.ts'
@@ -33,13 +34,18 @@ export interface GatewayOptions extends DataOptions {
  * if `first` is `policy`, no other command is declared.
  */
 export async function createProgram(finish: (exit: number) => void, first?: string): Promise<Command> {
+  repeatData(undefined)
   const program = new Command('tollgate')
     .description('a fail-closed execution firewall for AI agents, with evidence anyone can verify offline')
     .version(VERSION, '-V, --version', 'print the version')
     .helpCommand('help [command]', 'print help for a command')
     .helpOption('-h, --help', 'print help')
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(complaint(text)) })
+    .configureOutput({
+      writeOut: (text) => void process.stdout.write(runnable(text)),
+      writeErr: (text) => void process.stderr.write(runnable(text)),
+      outputError: (text, write) => write(complaint(text)),
+    })
     .addHelpText(
       ...examples(
         ['tollgate up', 'start a gateway and create missing files'],
@@ -88,7 +94,9 @@ function lazily<O>(
     // Sound: commander passes the arguments, the options as they were declared with the action, and the command.
     const command = given.pop() as Command
     given.pop()
-    const options = command.optsWithGlobals<O & { readonly json?: boolean }>()
+    const options = command.optsWithGlobals<O & DataOptions>()
+    // A data directory from the environment is in the user's shell already.
+    repeatData(command.getOptionValueSource('data') === 'cli' ? options.data : undefined)
     // The exit code is 1 until the command returns its own.
     process.exitCode = 1
     const run = await load()

@@ -22,7 +22,6 @@ import {
   launcherText,
   leadsHere,
   PROGRAM,
-  runnable,
   shellWord,
   startWords,
 } from '../../src/cli/program/launcher.ts'
@@ -101,17 +100,6 @@ describe('the word for the command', () => {
       /^\d+\.\d+\.\d+\n$/,
     )
   })
-})
-
-test('a printed command is runnable wherever it comes in a text, and prose is left alone', () => {
-  const word = (): string => '/x/tollgate'
-  expect(runnable('run `tollgate doctor`, or:\n  npx tollgate up --watch', word)).toBe(
-    'run `/x/tollgate doctor`, or:\n  /x/tollgate up --watch',
-  )
-  expect(runnable('start again: tollgate serve', word)).toBe('start again: /x/tollgate serve')
-  const prose = 'the tollgate is closed; `tollgate` and tollgate.yaml; a tollgate token'
-  expect(runnable(prose, word)).toBe(prose)
-  expect(runnable('`tollgate up`', () => 'tollgate')).toBe('`tollgate up`')
 })
 
 describe('self-install', () => {

@@ -12,15 +12,15 @@
 //   stop SIGNAL            ends the newest background command; the next lines check its output
 //   -- NAME --             starts the text of a file in $WORK
 //
-// $WORK is an empty working directory, $DATA does not exist at the start, $VECTORS contains the golden data.
+// `tollgate` is on the PATH. $WORK is an empty working directory, $DATA does not exist at the start, $VECTORS contains the golden data.
 //
 // Foreground commands share a few processes (`warm.ts`), because starting Node takes longer than most commands.
 // TOLLGATE_SCRIPTS=processes gives each command its own process; the long tests run the scripts that way.
 
 import { spawn, type ChildProcess } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runWarm } from './warm.ts'
 
@@ -57,7 +57,7 @@ export async function runScript(file: string, template: string): Promise<void> {
     work,
     template,
     env: {
-      PATH: process.env.PATH ?? '',
+      PATH: `${join(dirname(template), 'bin')}${delimiter}${process.env.PATH ?? ''}`,
       HOME: work,
       XDG_STATE_HOME: join(work, 'state'),
       WORK: work,
@@ -150,12 +150,14 @@ function has(text: string, pattern: string, not: boolean): void {
   )
 }
 
-/** Creates a data directory with `tollgate init`, as a template for scripts. */
+/** Creates a data directory with `tollgate init`, as a template for scripts, and a directory for the PATH with `tollgate`. */
 export async function makeTemplate(folder: string): Promise<string> {
   const data = join(folder, 'data')
   const env = { HOME: folder, XDG_STATE_HOME: join(folder, 'state') }
   const ran = await run({ work: folder, env }, process.execPath, [COMMAND, 'init', '--data', data]).ended
   demand(ran.exit === 0, `init failed: ${ran.stderr}`)
+  mkdirSync(join(folder, 'bin'))
+  symlinkSync(COMMAND, join(folder, 'bin', 'tollgate'))
   return data
 }
 

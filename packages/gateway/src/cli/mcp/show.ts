@@ -18,7 +18,7 @@ export async function runShow(terminal: Terminal, options: GatewayOptions, name 
     const [only] = tools
     if (isServer || !only) return await showServer(terminal, connection, server)
     const tool = await definitionsOf(connection, only.tool)
-    terminal.data(tool, () => toolText(tool, terminal.paint))
+    terminal.exact(tool, () => toolText(tool, terminal.paint))
     return 0
   })
 }
@@ -27,7 +27,7 @@ async function showServer(terminal: Terminal, connection: Connection, server: Li
   const faculty = server.tools.find(({ kind }) => kind === 'faculty')
   const described = faculty ? await definitionsOf(connection, faculty.tool) : undefined
   const definition = described?.offered_definition ?? described?.pinned_definition ?? null
-  terminal.data({ ...server, definition }, () => serverText(server, definition, terminal.paint))
+  terminal.exact({ ...server, definition }, () => serverText(server, definition, terminal.paint))
   if (!terminal.json) terminal.say('show one tool with `tollgate mcp show SERVER/TOOL`')
   if (server.more > 0) terminal.warn(`${server.more} more tools are not listed`)
   return 0

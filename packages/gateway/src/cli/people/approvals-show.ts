@@ -23,7 +23,7 @@ export async function runShow(terminal: Terminal, options: GatewayOptions, which
   return withConnection(options, 'read', async (connection) => {
     const id = await idOf(connection, which)
     const request = await ask<ApprovalRequest>(connection, `/v1/approvals/${id}`)
-    terminal.data(request, () => format(request))
+    terminal.exact(request, () => format(request))
     return 0
   })
 }

@@ -5,6 +5,7 @@ import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
 import { withConnection, type Connection } from '../program/connect.ts'
 import { onInterrupt } from '../program/interrupt.ts'
+import { runnable } from '../program/runnable.ts'
 import { shown, table, until } from '../program/table.ts'
 import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
 
@@ -53,7 +54,7 @@ export async function runList(
       return await watch(terminal, connection)
     }
     const { approvals } = await waitingOn(connection)
-    terminal.data({ approvals }, () => format(approvals))
+    terminal.exact({ approvals }, () => format(approvals))
     if (approvals.length === 0) terminal.say('no pending requests')
     else if (!terminal.json)
       terminal.say('answer with `tollgate approvals approve ID` or `tollgate approvals deny ID`')
@@ -166,7 +167,7 @@ function argumentsOf({ arguments: args }: WaitingApproval): string {
   const text = shown(JSON.stringify(args))
   return text.length <= MAX_SHOWN
     ? text
-    : `${text.slice(0, MAX_SHOWN)}… (show all with \`tollgate approvals show\`)`
+    : `${text.slice(0, MAX_SHOWN)}… (show all with ${runnable('`tollgate approvals show ID`')})`
 }
 
 interface AnswerOptions extends GatewayOptions {

@@ -31,7 +31,7 @@ export async function runDraft(terminal: Terminal, options: DraftOptions): Promi
     const seen = await seenBy(terminal, options)
     if (offers.length === 0 && seen.length === 0) throw nothingToDraft(options)
     const text = draftPolicy(offers, 'draft', seen, options.unattended === true ? 'unattended' : 'attended')
-    if (options.out === undefined) terminal.data({ text }, text)
+    if (options.out === undefined) terminal.exact({ text }, text)
     else write(terminal, options.out, text)
     return 0
   })

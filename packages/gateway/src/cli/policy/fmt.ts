@@ -51,7 +51,7 @@ async function formatInput(
   if (given.length > 1) throw new UsageError('`-` (standard input) cannot be combined with other files')
   const { text, before } = formatted(await readInput(), '<stdin>')
   const changed = text !== before
-  if (check !== true) terminal.data({ text }, text)
+  if (check !== true) terminal.exact({ text }, text)
   else if (changed) terminal.data({ ok: false, files: ['-'], changed: ['-'] }, '-')
   return check === true && changed ? 1 : 0
 }

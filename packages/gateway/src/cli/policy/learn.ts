@@ -88,7 +88,7 @@ function print(
 ): void {
   const text = learnedText(learned, gathered)
   if (out !== undefined) writeFileSync(out, text, { flag: 'wx', mode: 0o600 })
-  terminal.data(
+  terminal.exact(
     { ...(out !== undefined && { file: out }), ...reportOf(learned, gathered) },
     out === undefined ? text : '',
   )

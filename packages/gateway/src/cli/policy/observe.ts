@@ -3,7 +3,7 @@
 import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
 import { withConnection, type Connection } from '../program/connect.ts'
-import { moment, shown, table, until } from '../program/table.ts'
+import { moment, shown, table, until, word } from '../program/table.ts'
 import { UsageError, type Terminal } from '../program/terminal.ts'
 
 interface ObserveOptions extends GatewayOptions {
@@ -100,8 +100,9 @@ export function observeNotice(
 ): readonly [sentence: string, ...remedy: string[]] | undefined {
   if (observed.length === 0) return undefined
   const whose = observed.map((each) => `${each.scope} ${shown(each.target)} until ${moment(each.until)}`)
+  const [{ scope, target } = { scope: 'principal', target: '' }] = observed
   return [
     `OBSERVE MODE is on: calls that no rule matches are allowed for ${whose.join('; ')}`,
-    'end it with `tollgate policy observe … --off`; propose rules with `tollgate policy learn`',
+    `end it with \`tollgate policy observe --${scope} ${word(shown(target))} --off\`; propose rules with \`tollgate policy learn\``,
   ]
 }

@@ -10,7 +10,7 @@ interface SchemaOptions {
 
 /** Prints a schema. */
 export function runSchema(terminal: Terminal, options: SchemaOptions): Promise<number> {
-  if (options.cases === true) terminal.data(CASE_SCHEMA, JSON.stringify(CASE_SCHEMA, null, 2))
-  else terminal.data(POLICY_SCHEMA, policySchemaText())
+  if (options.cases === true) terminal.exact(CASE_SCHEMA, JSON.stringify(CASE_SCHEMA, null, 2))
+  else terminal.exact(POLICY_SCHEMA, policySchemaText())
   return Promise.resolve(0)
 }

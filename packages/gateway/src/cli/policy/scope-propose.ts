@@ -21,7 +21,7 @@ export function runPropose(terminal: Terminal, options: ProposeOptions, file?: s
   const words = wordsIn(options, file)
   const tools = toolsIn(options)
   const proposal = proposalFor(words, tools, { strict: options.strict === true })
-  terminal.data(proposal, () => JSON.stringify(proposal.scope, undefined, 2))
+  terminal.exact(proposal, () => JSON.stringify(proposal.scope, undefined, 2))
   printNotes(terminal, proposal, tools)
   return Promise.resolve(0)
 }

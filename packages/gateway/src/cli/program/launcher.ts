@@ -88,22 +88,6 @@ function isOwnLauncher(file: string): boolean {
   return leadsHere(file) && realpathSync(file) !== realpathSync(PROGRAM)
 }
 
-// A command of ours in a sentence or at the start of a line: the name, and the word after it.
-const COMMANDS = /(?<=^|[\n`(]|: | {2})(?:npx )?tollgate (?=[a-z-])/g
-
-/** A text in which each command of ours can be pasted into the user's shell as it is. */
-export function runnable(text: string, word: () => string = cachedWord): string {
-  if (!text.includes('tollgate ')) return text
-  const own = word()
-  return own === 'tollgate' ? text : text.replaceAll(COMMANDS, `${own} `)
-}
-
-let known: string | undefined
-function cachedWord(): string {
-  known ??= commandWord()
-  return known
-}
-
 function isRunnable(file: string): boolean {
   try {
     accessSync(file, WINDOWS ? constants.F_OK : constants.X_OK)

@@ -5,6 +5,8 @@
 // Everything else goes to standard error, after `tollgate:`, in lower case and without a full stop: first what happened, then what to
 // do, one per line. Commands ask no questions, except `mcp approve` and `setup`, and only on a terminal.
 //
+// Commands in texts for people are printed as the user's shell takes them (`runnable.ts`). JSON, files and receipts are never changed.
+//
 // Colours and progress appear only on a terminal, and colours not with NO_COLOR. A secret is shown once, by the command that creates
 // it, and never in an error.
 //
@@ -14,6 +16,7 @@
 import process from 'node:process'
 import { createColors } from 'picocolors'
 import { GatewayError } from '../../error.ts'
+import { runnable } from './runnable.ts'
 
 /** Colours text, or returns it unchanged. */
 export type Colors = ReturnType<typeof createColors>
@@ -24,9 +27,11 @@ export interface Terminal {
   readonly json: boolean
   /** Colours for standard output. */
   readonly paint: Colors
-  /** Prints data: the value with --json, otherwise the text. */
+  /** Prints data: the value with --json, otherwise the text, in which the commands are made runnable. */
   data(value: unknown, text: string | (() => string)): void
-  /** Prints one row of an endless list. */
+  /** Prints data whose text must not change, such as a file, a receipt or what a server says. */
+  exact(value: unknown, text: string | (() => string)): void
+  /** Prints one row of an endless list. Its text does not change. */
   row(value: unknown, text: () => string): void
   /** Prints a message, after `tollgate:`. */
   say(sentence: string): void
@@ -76,26 +81,30 @@ export function openTerminal(json: boolean): Terminal {
   return {
     json,
     paint,
-    data: (value, text) =>
-      out(json ? JSON.stringify(value, null, 2) : typeof text === 'string' ? text : text()),
+    data: (value, text) => out(json ? JSON.stringify(value, null, 2) : runnable(textOf(text))),
+    exact: (value, text) => out(json ? JSON.stringify(value, null, 2) : textOf(text)),
     row: (value, text) => out(json ? JSON.stringify(value) : text()),
     say,
     warn(sentence, ...hints) {
       say(`${stderrPaint().yellow('warning:')} ${sentence}`)
       hints.forEach(hint)
     },
-    line: (text) => void process.stderr.write(`${text}\n`),
+    line: (text) => void process.stderr.write(`${runnable(text)}\n`),
     progress: openProgress,
   }
 }
 
+function textOf(text: string | (() => string)): string {
+  return typeof text === 'string' ? text : text()
+}
+
 /** Prints a message. */
 export function say(sentence: string): void {
-  process.stderr.write(`tollgate: ${sentence}\n`)
+  process.stderr.write(`tollgate: ${runnable(sentence)}\n`)
 }
 
 function hint(text: string): void {
-  process.stderr.write(`tollgate: ${stderrPaint().cyan('→')} ${text}\n`)
+  process.stderr.write(`tollgate: ${stderrPaint().cyan('→')} ${runnable(text)}\n`)
 }
 
 /** Prints an error with its hints. Returns the exit code. */

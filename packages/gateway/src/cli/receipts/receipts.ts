@@ -58,7 +58,7 @@ export async function runList(terminal: Terminal, options: ListOptions): Promise
     const query = new URLSearchParams([...filtersOf(options), ...period])
     query.set('direction', options.oldestFirst === true ? 'on' : 'back')
     const { receipts, next } = await pages(connection, query, options.limit)
-    terminal.data({ receipts, next }, () =>
+    terminal.exact({ receipts, next }, () =>
       receipts.map((entry) => describe(entry, terminal.paint)).join('\n'),
     )
     if (receipts.length === 0) terminal.say('no matching receipts')
@@ -90,11 +90,11 @@ export async function runShow(terminal: Terminal, options: ReceiptShowOptions, w
     const id = await idOf(connection, which)
     if (options.proof === true) {
       const proof = await (await accepted(await connection.request(`/v1/receipts/${id}/proof`))).text()
-      terminal.data({ id, proof }, proof)
+      terminal.exact({ id, proof }, proof)
       return 0
     }
     const entry = await ask<ShownEntry & { readonly envelope: string }>(connection, `/v1/receipts/${id}`)
-    terminal.data(entry, () => (options.envelope === true ? entry.envelope : detail(entry, terminal.paint)))
+    terminal.exact(entry, () => (options.envelope === true ? entry.envelope : detail(entry, terminal.paint)))
     return 0
   })
 }

@@ -15,6 +15,7 @@ import { forgePack } from '../receipts/forgery.ts'
 import { onInterrupt } from '../program/interrupt.ts'
 import { runGateway, withPort, type RunningGateway } from './run-gateway.ts'
 import { STARTER_POLICY } from './starter.ts'
+import { runnable } from '../program/runnable.ts'
 import { CommandError, type Terminal } from '../program/terminal.ts'
 
 interface Verdict {
@@ -241,7 +242,7 @@ async function request(
 }
 
 function narrate(terminal: Terminal, name: string, sentence: string): void {
-  terminal.row({ scene: name, tells: sentence }, () => `\n${terminal.paint.bold(sentence)}`)
+  terminal.row({ scene: name, tells: sentence }, () => `\n${terminal.paint.bold(runnable(sentence))}`)
 }
 
 function outcome(terminal: Terminal, what: string, came: string, isExpected: boolean, because: string): void {

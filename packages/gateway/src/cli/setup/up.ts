@@ -10,6 +10,7 @@ import type { Gateway } from '../../open.ts'
 import { placed } from '../policy/policy-file.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf, localUser, readIfThere, urlOf } from '../program/connect.ts'
+import { startWords } from '../program/launcher.ts'
 import { activateFirst, createData, firstAdmin } from './create.ts'
 import { runGateway, untilPoisoned, withPort, type RunningGateway } from './run-gateway.ts'
 import { pendingNotice, policyStatus } from '../policy/policy-status.ts'
@@ -64,7 +65,7 @@ async function announce(terminal: Terminal, { gateway, url }: RunningGateway, us
   const lines = welcome({
     url,
     agent,
-    command: commandName(),
+    words: startWords(),
     data: data === defaultData() ? '' : ` --data ${word(data)}`,
     directory: data === defaultData() ? undefined : data,
     admin: admin === undefined ? undefined : { token: admin, of: `user:${localUser()}` },
@@ -73,12 +74,6 @@ async function announce(terminal: Terminal, { gateway, url }: RunningGateway, us
   terminal.say(`gateway listening on ${url}; data directory \`${data}\``)
   for (const line of lines) terminal.line(line)
   terminal.say('press Ctrl-C to stop')
-}
-
-/** Returns the name of the command. With `npm start`, it is only available in the project. */
-function commandName(): string {
-  const { npm_lifecycle_event: script } = process.env
-  return script === undefined ? 'tollgate' : 'npx tollgate'
 }
 
 async function agentToken({ tokens, config }: Gateway): Promise<string> {

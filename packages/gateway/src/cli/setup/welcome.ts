@@ -2,8 +2,8 @@
 
 interface WelcomeFacts {
   readonly url: string
-  /** The command name, such as `tollgate`. */
-  readonly command: string
+  /** The words that start `tollgate` from any directory and with any PATH. */
+  readonly words: readonly string[]
   /** The option that names the data directory; empty if it is the default one. */
   readonly data: string
   /** The data directory; undefined if it is the default one. */
@@ -18,7 +18,7 @@ interface WelcomeFacts {
 
 /** Returns the lines of the text. */
 export function welcome(about: WelcomeFacts): readonly string[] {
-  const { command, data } = about
+  const { data } = about
   return [
     ...settings(about),
     ...section(
@@ -29,8 +29,8 @@ export function welcome(about: WelcomeFacts): readonly string[] {
     ...section(
       'A call that needs approval. List and approve it in another terminal, with the admin token:',
       call(about, 'demo/post_note', { url: 'https://partner.example/in', name: 'shopping' }),
-      `${command} approvals list${data}`,
-      `${command} approvals approve ID${data}`,
+      `tollgate approvals list${data}`,
+      `tollgate approvals approve ID${data}`,
     ),
     ...section(
       'To put an MCP server behind the gateway, wrap its command in the configuration of your MCP client, like this:',
@@ -38,15 +38,15 @@ export function welcome(about: WelcomeFacts): readonly string[] {
     ),
     ...section(
       'After the client has connected, review the tools of the server and approve them:',
-      `${command} mcp list${data}`,
-      `${command} mcp approve NAME${data}`,
+      `tollgate mcp list${data}`,
+      `tollgate mcp approve NAME${data}`,
     ),
     ...section(
       'Evidence: list the receipts, export a trust file and a pack, and verify the pack without the gateway:',
-      `${command} receipts list${data}`,
-      `${command} keys trust${data} > trust.json`,
-      `${command} export${data} -o all.pack`,
-      `${command} verify all.pack --trust trust.json`,
+      `tollgate receipts list${data}`,
+      `tollgate keys trust${data} > trust.json`,
+      `tollgate export${data} -o all.pack`,
+      `tollgate verify all.pack --trust trust.json`,
     ),
     '',
   ]
@@ -67,8 +67,7 @@ function section(title: string, ...commands: readonly string[]): readonly string
   return ['', title, '', ...commands.map((command) => `  ${command}`)]
 }
 
-function entry({ command, directory }: WelcomeFacts): string {
-  const [program, ...words] = command.split(' ')
+function entry({ words: [program, ...words], directory }: WelcomeFacts): string {
   const where = directory === undefined ? [] : ['--data', directory]
   const server = ['npx', '-y', '@modelcontextprotocol/server-everything']
   return `"everything": ${JSON.stringify({ command: program, args: [...words, 'mcp', ...where, '--', ...server] })}`
