@@ -7,8 +7,8 @@ import type { Config } from '../../config/config.ts'
 import { CONFIG_FILE } from '../../config/place.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf } from '../program/connect.ts'
-import { allowsAnything } from './policy-status.ts'
-import { shown } from '../program/table.ts'
+import { allowsAnything, inForceSentence, statusOn } from './policy-status.ts'
+import { counted, shown } from '../program/table.ts'
 import type { Terminal } from '../program/terminal.ts'
 import { placed } from './policy-file.ts'
 
@@ -31,6 +31,7 @@ export async function runCheck(terminal: Terminal, options: CheckOptions, file?:
     remarks.map((remark) => remarkText(terminal, path, remark)).join('\n'),
   )
   printSummary(terminal, path, policy, remarks.length)
+  if (file === undefined && config) await sayInForce(terminal, config)
   return ok ? 0 : 1
 }
 
@@ -76,6 +77,13 @@ async function knownTools(terminal: Terminal, config: Config | undefined): Promi
   }
 }
 
+/** Says which policy is in force: the checked file can be another one. */
+async function sayInForce(terminal: Terminal, config: Config): Promise<void> {
+  const found = await statusOn(config).catch(() => undefined)
+  // Without a ledger, `knownTools` has already warned.
+  if (found) terminal.say(inForceSentence(found))
+}
+
 function printMistakes(terminal: Terminal, file: string, mistakes: readonly Mistake[]): number {
   terminal.data({ ok: false, file, mistakes }, () => placed(file, mistakes).join('\n'))
   return 1
@@ -87,8 +95,10 @@ function remarkText({ paint }: Terminal, file: string, { line, column, message, 
 
 function printSummary(terminal: Terminal, file: string, policy: Policy, count: number): void {
   const { name, rules, tools } = policy
-  const remarks = count === 0 ? 'no warnings' : count === 1 ? '1 warning' : `${count} warnings`
-  terminal.say(`\`${file}\`: policy \`${name}\`, ${rules.length} rules, ${tools.length} tools; ${remarks}`)
+  const remarks = count === 0 ? 'no warnings' : counted(count, 'warning')
+  terminal.say(
+    `\`${file}\`: policy \`${name}\`, ${counted(rules.length, 'rule')}, ${counted(tools.length, 'tool')}; ${remarks}`,
+  )
   if (!allowsAnything(policy))
     terminal.warn('the policy allows nothing', 'add a tool, and a rule that allows it')
 }

@@ -79,8 +79,19 @@ export function addPolicy(program: Command, to: To): void {
     .action(to(async () => (await import('./test.ts')).runTest))
   remote(policy, 'activate')
     .summary('put a policy file in force')
-    .argument('[file]', 'the file; default: the policy of the data directory')
-    .addHelpText(...examples(['tollgate policy activate', '']))
+    .description(
+      'Puts a policy file in force. A file with mistakes changes nothing. If the file is not the policy file of the data directory,\nasks whether to copy it there or to remember its path. Asks before the starter policy replaces another one.',
+    )
+    .argument('[file]', 'the file; default: the policy file of the data directory')
+    .option('--copy', 'also copy the file, and its test cases, over the policy file of the data directory')
+    .option('--remember', 'also write the path of the file into tollgate.yaml')
+    .option('--yes', 'replace another policy by the starter policy without a question')
+    .addHelpText(
+      ...examples(
+        ['tollgate policy activate', ''],
+        ['tollgate policy activate ./policy.yaml --copy', 'from now on, the policy file has this text'],
+      ),
+    )
     .action(to(async () => (await import('./policy.ts')).runActivate))
   remote(policy, 'explain')
     .summary('explain why a call would be, or was, allowed or denied')
@@ -114,9 +125,9 @@ export function addPolicy(program: Command, to: To): void {
   remote(policy, 'diff')
     .summary('show which decisions change between two policies; for CI')
     .description(
-      'Runs calls under both policies and reports which verdicts change, looser verdicts first. The calls come from the ledger, from\nthe case files of the policies (`NAME.test.yaml`), and from a generator that tries every rule and gate. With one file, compares\nit with the policy in force.\n\nExits with 1 if a call becomes allowed that was denied or escalated, or if a rule or section has changed and no call shows the\neffect. Accept such a change by name: the id of the rule that now allows, `gone:RULE` for a rule that no longer denies or\nescalates, `rung:NAME` for a step that no longer objects, `untried:NAME` or `settings:NAME` for a change that no call shows.',
+      'Runs calls under both policies and reports which verdicts change, looser verdicts first. The calls come from the ledger, from\nthe case files of the policies (`NAME.test.yaml`), and from a generator that tries every rule and gate. With one file, compares\nit with the policy in force; without a file, compares the policy file of the data directory with it.\n\nExits with 1 if a call becomes allowed that was denied or escalated, or if a rule or section has changed and no call shows the\neffect. Accept such a change by name: the id of the rule that now allows, `gone:RULE` for a rule that no longer denies or\nescalates, `rung:NAME` for a step that no longer objects, `untried:NAME` or `settings:NAME` for a change that no call shows.',
     )
-    .argument('<a>', 'the old policy file; with one file, the new policy file')
+    .argument('[a]', 'the old policy file; with one file, the new policy file; default: the configured file')
     .argument('[b]', 'the new policy file')
     .option('--accept <name>', 'a name from the report to accept; repeatable', collect)
     .option('--accept-file <file>', 'a file with names to accept, one per line; `#` starts a comment')
@@ -129,6 +140,7 @@ export function addPolicy(program: Command, to: To): void {
     .addHelpText(
       ...examples(
         ['tollgate policy diff old.yaml new.yaml', 'compare two files'],
+        ['tollgate policy diff', 'compare the policy in force with the policy file'],
         ['tollgate policy diff policy.yaml', 'compare the policy in force with a file'],
         ['tollgate policy diff old.yaml new.yaml --accept-file accepted.txt', 'in CI'],
       ),

@@ -21,6 +21,8 @@ import { dataOf } from '../program/connect.ts'
 import { policyIn } from './policy-file.ts'
 import { seedsBeside } from './diff-cases.ts'
 import { diffText, explainCommand, type Diff, type Side, type TriedCalls } from './diff-text.ts'
+import { nameOf } from './policy-status.ts'
+import { counted } from '../program/table.ts'
 import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
 
 interface DiffOptions extends GatewayOptions {
@@ -38,12 +40,14 @@ interface DiffOptions extends GatewayOptions {
 export async function runDiff(
   terminal: Terminal,
   options: DiffOptions,
-  first = '',
+  first?: string,
   second?: string,
 ): Promise<number> {
   const accepted = acceptedBy(options)
+  const file = first ?? readConfig(dataOf(options)).policy
   const [a, b] =
-    second === undefined ? [await inForce(options), fromFile(first)] : [fromFile(first), fromFile(second)]
+    second === undefined ? [await inForce(options), fromFile(file)] : [fromFile(file), fromFile(second)]
+  if (second === undefined) terminal.say(`in force is ${nameOf(a.policy)}; compared with \`${file}\``)
   const findings = createFindings(a.policy, b.policy)
   const seeds = options.cases === false ? [] : seedsBeside(terminal, [a, b])
   compareCases(a.policy, b.policy, seeds, findings)
@@ -101,10 +105,6 @@ function print(terminal: Terminal, options: DiffOptions, diff: Diff): number {
   const why = explainCommand(diff)
   if (why !== undefined) terminal.line(`  to see why:   ${why}`)
   return 1
-}
-
-function counted(count: number, what: string): string {
-  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
 }
 
 function shownAsData(diff: Diff, all: boolean): object {

@@ -20,6 +20,7 @@ import { runCases, type CaseOutcome } from '../../workbench/run-cases.ts'
 import { findCaseFiles, loadCases } from './case-files.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf } from '../program/connect.ts'
+import { inForceSentence, statusOn } from './policy-status.ts'
 import { again } from './test-watch.ts'
 import { shown, table, word } from '../program/table.ts'
 import { UsageError, type Terminal } from '../program/terminal.ts'
@@ -49,7 +50,9 @@ export async function runTest(
   const run = async (): Promise<number> => {
     const tested = await test(options, given)
     if (options.junit !== undefined) writeFileSync(options.junit, junitOf(tested.files))
-    return print(terminal, options, tested)
+    const exit = print(terminal, options, tested)
+    if (paths.length === 0) await sayInForce(terminal, options)
+    return exit
   }
   return options.watch === true ? again(terminal, given, run) : run()
 }
@@ -64,6 +67,15 @@ function directoryOf(options: TestOptions): string {
     if (options.data !== undefined) throw fault
   }
   return '.'
+}
+
+/** Says which policy is in force: the cases test the policy file, which can be another one. */
+async function sayInForce(terminal: Terminal, options: TestOptions): Promise<void> {
+  try {
+    terminal.say(inForceSentence(await statusOn(readConfig(dataOf(options)))))
+  } catch {
+    // Cases run without a gateway, too.
+  }
 }
 
 async function test(options: TestOptions, paths: readonly string[]): Promise<Tested> {

@@ -1,4 +1,4 @@
-// Asks a person a question that is answered with yes or no.
+// Asks a person one question on the terminal.
 
 import process from 'node:process'
 import { createInterface } from 'node:readline'
@@ -10,8 +10,13 @@ export function canAsk(): boolean {
 
 /** Asks on the terminal. Everything except `y` and `yes` is a no, also the end of the input. */
 export async function confirm(question: string): Promise<boolean> {
-  process.stderr.write(`tollgate: ${question} [y/N] `)
-  return /^y(es)?$/i.test((await readAnswer()).trim())
+  return /^y(es)?$/i.test(await answerTo(`${question} [y/N] `))
+}
+
+/** Prints a question and returns the answer; empty if the input ends. */
+export async function answerTo(question: string): Promise<string> {
+  process.stderr.write(`tollgate: ${question}`)
+  return (await readAnswer()).trim()
 }
 
 /** Reads one line from the terminal; empty if it ends. Does not change the terminal mode, so Ctrl-C still works. */

@@ -35,6 +35,11 @@ export function shown(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '·')
 }
 
+/** Formats a number with its noun: `1 rule`, `2 rules`. `many` is the plural, if it is not the noun with an `s`. */
+export function counted(count: number, noun: string, many = `${noun}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? noun : many}`
+}
+
 /** Quotes a path for a shell, if needed. */
 export function word(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`

@@ -13,11 +13,11 @@ import { keysOnLedger, keyStatus } from '../keys/keys.ts'
 import { answers } from '../../mcp/client/local-bind.ts'
 import { checkSocket, HAS_PIPES, operatorsPath } from '../../mcp/client/local-path.ts'
 import { modelAddresses } from './model-addresses.ts'
-import { allowsAnything, pendingNotice, policyStatus } from '../policy/policy-status.ts'
+import { allowsAnything, nameOf, pendingNotice, policyStatus } from '../policy/policy-status.ts'
 import { observeNotice } from '../policy/observe.ts'
 import { checkSealing } from './doctor-sealing.ts'
 import { observedIn } from './status.ts'
-import { moment } from '../program/table.ts'
+import { counted, moment } from '../program/table.ts'
 
 /** The result of a check. */
 export interface DoctorFinding {
@@ -201,11 +201,11 @@ async function checkClock(view: LedgerView): Promise<readonly DoctorFinding[]> {
 }
 
 async function checkPolicy(view: LedgerView, config: Config): Promise<readonly DoctorFinding[]> {
-  const { active, file } = await policyStatus(view, config)
-  const notice = pendingNotice(file)
-  const pending: DoctorFinding[] = notice
-    ? [{ level: 'warn', about: 'policy file', found: notice[0], remedy: [notice[1]] }]
-    : []
+  const status = await policyStatus(view, config)
+  const { active } = status
+  const [found, ...steps] = pendingNotice(status) ?? []
+  const pending: DoctorFinding[] =
+    found === undefined ? [] : [{ level: 'warn', about: 'policy file', found, remedy: steps }]
   if (!active) {
     const remedy = ['activate one with `tollgate policy activate`']
     return [
@@ -214,7 +214,7 @@ async function checkPolicy(view: LedgerView, config: Config): Promise<readonly D
     ]
   }
   const allows = allowsAnything(active)
-  const facts = `\`${active.name}\`: ${active.rules.length} rules, ${active.tools.length} tools`
+  const facts = `${nameOf(active)} is in force: ${counted(active.rules.length, 'rule')}, ${counted(active.tools.length, 'tool')}`
   const summary: DoctorFinding = allows
     ? { level: 'ok', about: 'policy', found: facts }
     : {
@@ -224,11 +224,11 @@ async function checkPolicy(view: LedgerView, config: Config): Promise<readonly D
         remedy: ['add a tool, and a rule that allows it'],
       }
   const ladder = describeLadder(active)
-  const steps = (['active', 'not configured'] as const).map((how): DoctorFinding => {
+  const rungs = (['active', 'not configured'] as const).map((how): DoctorFinding => {
     const names = ladder.flatMap(({ rung, standing }) => (standing === how ? [rung] : []))
     return { level: 'ok', about: 'steps', found: `${how}: ${names.join(', ') || 'none'}` }
   })
-  return [summary, ...pending, ...steps, ...unprotected(active)]
+  return [summary, ...pending, ...rungs, ...unprotected(active)]
 }
 
 /** Warns about gates that the policy does not configure, with the lines that add them. */

@@ -19,8 +19,9 @@ export async function runServe(terminal: Terminal, options: ServeOptions): Promi
   const log = createLog(config.log, (line) => void process.stderr.write(line))
   const running = await runGateway(config, log, {
     async opened({ gateway, url }) {
-      const { active, file } = await policyStatus(gateway.view, config)
-      const notice = pendingNotice(file)
+      const status = await policyStatus(gateway.view, config)
+      const { active } = status
+      const notice = pendingNotice(status)
       if (notice) log('warn', notice[0], { remedy: notice[1] })
       if (!active || !allowsAnything(active)) log('warn', 'the policy in force allows nothing')
       log('info', 'the gateway is open', { url, ledger: config.ledger, data: config.data, pid: process.pid })

@@ -7,8 +7,9 @@ import { ask } from '../program/ask.ts'
 import { withConnection, type Connection } from '../program/connect.ts'
 import type { TrustChanges } from '../people/trust-changes.ts'
 import type { ShownObserved } from '../policy/observe.ts'
+import type { PolicyStatus } from '../policy/policy-status.ts'
 import type { ReceiptPage } from '../receipts/receipts.ts'
-import { pairs, shown } from '../program/table.ts'
+import { counted, pairs, shown } from '../program/table.ts'
 import type { Terminal } from '../program/terminal.ts'
 
 interface GatewayStatus {
@@ -29,26 +30,27 @@ interface Frozen {
 /** Further facts; a member is undefined if this caller is not allowed to read it. */
 interface Details {
   readonly gateway: string
-  readonly policy: { readonly name: string; readonly file: string } | undefined
+  readonly policy: { readonly name: string; readonly file: PolicyStatus['file'] } | undefined
   readonly freezes: readonly Frozen[] | undefined
   readonly waiting: number | undefined
   readonly observed: readonly ShownObserved[] | undefined
   readonly earned: TrustChanges | undefined
-  /** Hash of the policy in force. It is not part of the JSON output. */
+  /** Hash of the policy in force, and the path of the policy file. They are not part of the JSON output. */
   readonly hash?: string | undefined
+  readonly path?: string | undefined
 }
 
 /** Shows the status. Returns 1 if the ledger is poisoned. */
 export async function runStatus(terminal: Terminal, options: GatewayOptions): Promise<number> {
   return withConnection(options, 'read', async (connection) => {
     const status = await ask<GatewayStatus>(connection, '/v1/status')
-    const { hash, ...details } = connection.local
+    const { hash, path, ...details } = connection.local
       ? await localDetails(connection, connection.local)
       : await remoteDetails(connection, status)
     const rows =
       details.earned && (await import('../people/trust-changes.ts')).trustChangeRows(details.earned)
     terminal.data({ ...status, ...details }, () => format(status, { ...details, hash }, rows))
-    await warn(terminal, status, details)
+    await warn(terminal, status, { ...details, hash, path })
     return status.poisoned === null ? 0 : 1
   })
 }
@@ -61,7 +63,7 @@ function format(
   return pairs([
     ['gateway', gateway],
     ['version', status.version],
-    ['ledger', `${shown(status.ledger)}, ${status.size} entries`],
+    ['ledger', `${shown(status.ledger)}, ${counted(status.size, 'entry', 'entries')}`],
     ['you', `${shown(status.principal)} (${status.role})`],
     ...(policy ? [['policy', policyText(policy, hash)] as const] : []),
     ...(freezes
@@ -74,8 +76,8 @@ function format(
 }
 
 const FILE_NOTES: Readonly<Record<string, string>> = {
-  pending: ' `policy.yaml` in the data directory differs and is not in force.',
-  mistaken: ' `policy.yaml` in the data directory has mistakes and is not in force.',
+  pending: ' The policy file differs and is not in force.',
+  mistaken: ' The policy file has mistakes and is not in force.',
   missing: ' The policy file is missing.',
 }
 
@@ -91,7 +93,7 @@ function named({ scope, target }: Frozen): string {
 async function warn(
   terminal: Terminal,
   { poisoned }: GatewayStatus,
-  { policy, observed }: Details,
+  { policy, observed, hash, path }: Details,
 ): Promise<void> {
   if (observed && observed.length > 0) {
     const { observeNotice } = await import('../policy/observe.ts')
@@ -105,7 +107,8 @@ async function warn(
   }
   if (!policy || policy.file === 'in force') return
   const { pendingNotice } = await import('../policy/policy-status.ts')
-  const notice = pendingNotice(policy.file as Parameters<typeof pendingNotice>[0])
+  const active = hash === undefined ? undefined : { name: policy.name, hash }
+  const notice = pendingNotice({ file: policy.file, path, active })
   if (notice) terminal.warn(...notice)
 }
 
@@ -122,6 +125,7 @@ async function localDetails(
     gateway: (await isRunning(config)) ? `running on ${config.data}` : `stopped; data in ${config.data}`,
     policy: { name: active?.name ?? '(none)', file },
     hash: active?.hash,
+    path: config.policy,
     freezes: await freezesIn(view),
     waiting: undefined,
     observed: await observedIn(view, Date.now()),
@@ -195,6 +199,6 @@ async function remoteDetails(connection: Connection, { role }: GatewayStatus): P
   const parsed = parsePolicy(text)
   const earned = await trustChangesOn(connection, parsed.ok ? parsed.policy.gates.trust?.halfLife : undefined)
   const file = pending === null ? 'in force' : pending.mistakes.length > 0 ? 'mistaken' : 'pending'
-  const details = { gateway: 'running', policy: { name, file }, freezes, waiting: approvals.length }
-  return { ...details, observed, earned, hash: text === '' ? undefined : hash }
+  const details = { gateway: 'running', freezes, waiting: approvals.length }
+  return { ...details, policy: { name, file }, observed, earned, hash: text === '' ? undefined : hash }
 }

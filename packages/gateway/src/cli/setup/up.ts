@@ -82,8 +82,7 @@ async function agentToken({ tokens, config }: Gateway): Promise<string> {
 }
 
 async function warnPending(terminal: Terminal, { view, config }: Gateway): Promise<void> {
-  const { file } = await policyStatus(view, config)
-  const notice = pendingNotice(file)
+  const notice = pendingNotice(await policyStatus(view, config))
   if (notice) terminal.warn(...notice)
 }
 
