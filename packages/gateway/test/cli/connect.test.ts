@@ -1,13 +1,15 @@
 // Runs the command against servers that fail, hang or send wrong answers. Needs the build.
 
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createSecure } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { tlsFiles } from '../serve/serve-rig.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/tollgate.mjs', import.meta.url))
 const TOKEN = `tg_admin_${'0'.repeat(43)}`
@@ -42,8 +44,13 @@ interface Ran {
 }
 
 /** Runs the command in the folder. `during` gets a function that ends it. */
-function run(url: string, args: readonly string[], during?: (kill: () => void) => void): Promise<Ran> {
-  const env = { PATH: process.env.PATH, HOME: folder, TOLLGATE_URL: url, TOLLGATE_TOKEN: TOKEN }
+function run(
+  url: string,
+  args: readonly string[],
+  during?: (kill: () => void) => void,
+  more: NodeJS.ProcessEnv = {},
+): Promise<Ran> {
+  const env = { PATH: process.env.PATH, HOME: folder, TOLLGATE_URL: url, TOLLGATE_TOKEN: TOKEN, ...more }
   const child = spawn(process.execPath, [COMMAND, ...args], { cwd: folder, env })
   let [out, err] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
@@ -127,6 +134,35 @@ describe('an answer', () => {
     })
     await run(url, ['status'])
     expect(seen).toEqual(['/v1/status', `Bearer ${TOKEN}`])
+  })
+})
+
+describe('a connection with TLS', () => {
+  it('to a certificate of an unknown authority fails as such, and works with the authority', async () => {
+    const { cert, key } = tlsFiles()
+    const secure = createSecure({ cert: readFileSync(cert), key: readFileSync(key) }, (_, response) => {
+      response.writeHead(403).end('{"detail":"reached"}')
+    })
+    await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve))
+    try {
+      // Sound: it listens on a port.
+      const url = `https://127.0.0.1:${(secure.address() as AddressInfo).port}`
+      const { exit, err } = await run(url, ['status'])
+      expect(exit).toBe(1)
+      expect(err).toContain(`the certificate of \`${url}\` is not from an authority that this machine trusts`)
+      expect(err).toContain('set NODE_EXTRA_CA_CERTS')
+      expect((await run(url, ['status'], undefined, { NODE_EXTRA_CA_CERTS: cert })).err).toContain('reached')
+    } finally {
+      secure.closeAllConnections()
+      secure.close()
+    }
+  })
+
+  it('to a server without TLS fails as such', async () => {
+    const url = (await listen((_, response) => response.end())).replace('http:', 'https:')
+    const { err } = await run(url, ['status'])
+    expect(err).toContain('answers, but TLS fails')
+    expect(err).toContain('use an `http://` address')
   })
 })
 

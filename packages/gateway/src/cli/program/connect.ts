@@ -20,6 +20,7 @@ import { VERSION } from './version.ts'
 import { onInterrupt } from './interrupt.ts'
 import { fetchOver, operatorSocket } from './operator-socket.ts'
 import { CommandError, UsageError } from './terminal.ts'
+import { tlsFault } from './tls-fault.ts'
 
 /** A connection to a gateway. Close it, or the process does not end. */
 export interface Connection {
@@ -152,6 +153,8 @@ function overHttp(
           )
         }
         if (init.signal?.aborted === true) throw fault
+        const insecure = tlsFault(fault, where)
+        if (insecure) throw insecure
         throw new CommandError(
           `no gateway answers at \`${where}\``,
           'start it with `tollgate up` or `tollgate serve`, or give another address with `--url`',

@@ -15,6 +15,7 @@ import { checkSocket, HAS_PIPES, operatorsPath } from '../../mcp/client/local-pa
 import { modelAddresses } from './model-addresses.ts'
 import { allowsAnything, nameOf, pendingNotice, policyStatus } from '../policy/policy-status.ts'
 import { observeNotice } from '../policy/observe.ts'
+import { checkListening } from './doctor-listening.ts'
 import { checkSealing } from './doctor-sealing.ts'
 import { observedIn } from './status.ts'
 import { counted, moment } from '../program/table.ts'
@@ -320,14 +321,6 @@ function checkHeadGuard({ headGuard }: Config): Promise<readonly DoctorFinding[]
     ? `\`${headGuard}\``
     : `\`${headGuard}\` will be created when the gateway starts`
   return Promise.resolve([{ level: 'ok', about, found }])
-}
-
-function checkListening({ listen: { host, port, tls } }: Config): Promise<readonly DoctorFinding[]> {
-  const local = host === 'localhost' || host === '::1' || host.startsWith('127.')
-  const found = `${host}:${port}, ${tls ? 'with TLS' : 'without TLS'}`
-  if (local || tls) return Promise.resolve([{ level: 'ok', about: 'listening', found }])
-  const remedy = ['set `listen.tls` in tollgate.yaml, or listen on 127.0.0.1: every call carries a token']
-  return Promise.resolve([{ level: 'fail', about: 'listening', found, remedy }])
 }
 
 /** Checks the local operator socket, which must exist while the gateway runs. */
