@@ -226,7 +226,7 @@ function addEvidence(program: Command, to: To, groups: Groups): void {
         Number.MAX_SAFE_INTEGER,
       ),
     )
-    .option('--receipt <id>', 'only this receipt; repeatable', collect)
+    .option('--receipt <id>', 'only this receipt; at least 8 digits of its id; repeatable', collect)
     .addHelpText(
       ...examples(
         ['tollgate export -o all.pack', 'the whole ledger'],

@@ -27,7 +27,7 @@ export function addReceipts(program: Command, to: To): void {
     .action(to(async () => (await import('./receipts/receipts.ts')).runList))
   remote(receipts, 'show')
     .summary('show one receipt')
-    .argument('<receipt>', 'its id, or its index in the ledger')
+    .argument('<receipt>', 'its id, at least 8 digits of it, or its index in the ledger')
     .option('--envelope', 'print the signed envelope, byte for byte')
     .option('--proof', 'print an inclusion proof for a new checkpoint')
     .addHelpText(

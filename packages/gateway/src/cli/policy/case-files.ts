@@ -5,6 +5,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { parsePolicy, type Policy } from '@tollgate/kernel/policy'
 import { MAX_CASE_FILE, readCaseFile } from '../../workbench/case-file.ts'
 import type { CaseFile } from '../../workbench/case.ts'
+import { word } from '../program/table.ts'
 import { placed } from './policy-file.ts'
 
 const SUFFIX = '.test.yaml'
@@ -44,7 +45,10 @@ export function loadCases(path: string): Loaded {
   const text = readSmall(path)
   if (!text.ok) return { ok: false, policyFile: undefined, mistakes: [text.mistake] }
   const read = readCaseFile(text.text)
-  if (!read.ok) return { ok: false, policyFile: undefined, mistakes: placed(path, read.mistakes) }
+  if (!read.ok) {
+    const mistakes = parsePolicy(text.text).ok ? [thatIsAPolicy(path)] : placed(path, read.mistakes)
+    return { ok: false, policyFile: undefined, mistakes }
+  }
   const policyFile = policyOf(path, read.file)
   if (policyFile === undefined) return { ok: false, policyFile, mistakes: [`${path}:1:1: ${NAMELESS}`] }
   const source = readSmall(policyFile)
@@ -54,6 +58,11 @@ export function loadCases(path: string): Loaded {
   const wrong = read.file.mistakesAbout(parsed.policy)
   if (wrong.length > 0) return { ok: false, policyFile, mistakes: placed(path, wrong) }
   return { ok: true, policyFile, policy: parsed.policy, file: read.file }
+}
+
+function thatIsAPolicy(path: string): string {
+  const cases = path.replace(/\.ya?ml$/, '') + SUFFIX
+  return `\`${path}\` is a policy, not a case file; its cases belong into \`${cases}\`: \`tollgate policy test ${word(cases)}\``
 }
 
 const NAMELESS =

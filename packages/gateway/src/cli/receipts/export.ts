@@ -15,10 +15,18 @@ import process from 'node:process'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { accepted, queryOf } from '../program/ask.ts'
-import { connect } from '../program/connect.ts'
+import { connect, type Connection } from '../program/connect.ts'
 import { onInterrupt } from '../program/interrupt.ts'
+import { word } from '../program/table.ts'
 import { CommandError, UsageError, type Progress, type Terminal } from '../program/terminal.ts'
-import { filtersOf, periodOf, type FilterOptions, type PeriodOptions } from './receipts.ts'
+import {
+  filtersOf,
+  fullId,
+  periodOf,
+  refuseNoId,
+  type FilterOptions,
+  type PeriodOptions,
+} from './receipts.ts'
 
 interface ExportOptions extends FilterOptions, PeriodOptions {
   readonly output?: string
@@ -32,10 +40,11 @@ export async function runExport(terminal: Terminal, given: ExportOptions): Promi
   const options = withoutOldSince(terminal, given)
   const target = options.output === undefined || options.output === '-' ? undefined : resolve(options.output)
   refuseInvalid(options, target)
-  const query = queryFor(options)
+  const period = periodOf(options)
   const connection = await connect(options, 'read')
   const progress = terminal.progress('exporting')
   try {
+    const query = await queryFor(connection, options, period)
     const response = await accepted(await connection.request(`/v1/evidence/export?${query.toString()}`))
     const pack = counted(response, progress)
     if (target === undefined) await pipeline(pack, process.stdout, { end: false })
@@ -44,7 +53,7 @@ export async function runExport(terminal: Terminal, given: ExportOptions): Promi
       progress.clear()
       terminal.data({ file: target, bytes }, target)
       terminal.say(
-        'check it with `tollgate verify --trust FILE`; `tollgate keys trust` prints the trust file',
+        `check it with \`tollgate verify ${word(target)} --trust FILE\`; \`tollgate keys trust\` prints the trust file`,
       )
       if (isSelection(query)) {
         terminal.say('it proves each receipt in it, but not that none is missing; a range proves that')
@@ -65,11 +74,18 @@ function withoutOldSince(terminal: Terminal, options: ExportOptions): ExportOpti
   return { ...rest, continues: rest.continues ?? Number(since) }
 }
 
-function queryFor(options: ExportOptions): URLSearchParams {
-  const { to, continues, receipt } = options
+/** Returns the query. Receipts can be given by the start of their id. */
+async function queryFor(
+  connection: Connection,
+  options: ExportOptions,
+  period: ReturnType<typeof periodOf>,
+): Promise<URLSearchParams> {
+  const { to, continues } = options
+  const receipt: string[] = []
+  for (const each of options.receipt ?? []) receipt.push(await fullId(connection, each))
   return new URLSearchParams([
-    ...filtersOf(options),
-    ...queryOf({ to, continues, receipt, ...periodOf(options) }),
+    ...(await filtersOf(connection, options)),
+    ...queryOf({ to, continues, receipt, ...period }),
   ])
 }
 
@@ -87,9 +103,7 @@ function refuseInvalid({ from, to, json, receipt = [] }: ExportOptions, target: 
       '`--to` is the index after the last entry',
     )
   }
-  for (const id of receipt) {
-    if (!/^[0-9a-f]{64}$/.test(id)) throw new UsageError(`\`${id.slice(0, 80)}\` is not the id of a receipt`)
-  }
+  receipt.forEach(refuseNoId)
   if (target !== undefined && existsSync(target)) {
     throw new CommandError(`\`${target}\` already exists`, 'give a new file')
   }

@@ -17,7 +17,10 @@ export async function runTail(terminal: Terminal, options: FilterOptions): Promi
   const forget = onInterrupt(() => stop.abort())
   try {
     const entries = connection.local ? polled : streamed
-    const query = filtersOf({ ...options, from: await beginning(connection, options) })
+    const query = await filtersOf(connection, {
+      ...options,
+      from: await beginning(connection, options),
+    })
     for await (const entry of entries(connection, query, stop.signal)) {
       terminal.row(entry, () => describe(entry, terminal.paint))
     }

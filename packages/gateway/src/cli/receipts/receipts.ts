@@ -45,9 +45,10 @@ export interface ReceiptPage {
   readonly next: number | null
 }
 
-/** Returns the filters as query parameters. */
-export function filtersOf(options: FilterOptions): URLSearchParams {
-  const { kind, principal, tool, verdict, session, decision, from } = options
+/** Returns the filters as query parameters. The decision can be given by the start of its id. */
+export async function filtersOf(connection: Connection, options: FilterOptions): Promise<URLSearchParams> {
+  const { kind, principal, tool, verdict, session, from } = options
+  const decision = options.decision && (await fullId(connection, options.decision))
   return queryOf({ kind, principal, tool, verdict, session, decision, from })
 }
 
@@ -55,7 +56,7 @@ export function filtersOf(options: FilterOptions): URLSearchParams {
 export async function runList(terminal: Terminal, options: ListOptions): Promise<number> {
   const period = queryOf(periodOf(options))
   return withConnection(options, 'read', async (connection) => {
-    const query = new URLSearchParams([...filtersOf(options), ...period])
+    const query = new URLSearchParams([...(await filtersOf(connection, options)), ...period])
     query.set('direction', options.oldestFirst === true ? 'on' : 'back')
     const { receipts, next } = await pages(connection, query, options.limit)
     terminal.exact({ receipts, next }, () =>
@@ -101,27 +102,55 @@ export async function runShow(terminal: Terminal, options: ReceiptShowOptions, w
 
 /** Returns the id of a receipt that is given by id, by the start of its id, or by index. */
 async function idOf(connection: Connection, which: string): Promise<string> {
-  if (/^[0-9a-f]{64}$/.test(which)) return which
-  // Digits can be an index or the start of an id. The index has priority if the ledger has that entry.
-  const isIndex = /^[0-9]{1,15}$/.test(which)
-  const isPrefix = /^[0-9a-f]{8,63}$/.test(which)
-  if (!isIndex && isPrefix) return (await receiptNamed(connection, which)).id
-  if (!isIndex) {
-    throw new UsageError(
-      `\`${which.slice(0, 80)}\` is not the id of a receipt`,
-      'give its id, at least 8 digits of it, or its index, as shown by `tollgate receipts list`',
-    )
+  const isIndex = /^(?:0|[1-9][0-9]{0,14})$/.test(which)
+  // Eight digits are more often the start of an id than an index.
+  if (!isIndex || which.length >= SHORTEST) {
+    const found = isIdStart(which) ? await receiptsLike(connection, which) : []
+    if (!isIndex || found.length > 0) return fullId(connection, which, found)
   }
   const { receipts } = await ask<ReceiptPage>(connection, `/v1/receipts?direction=on&from=${which}&limit=1`)
   const [entry] = receipts
   if (entry?.index === Number(which)) return entry.id
-  if (isPrefix) return (await receiptNamed(connection, which)).id
   throw new UsageError(`no entry ${which}, or you are not allowed to see it`)
+}
+
+const SHORTEST = 8
+
+/** Whether a text can be an id, or the start of one that is long enough. */
+function isIdStart(which: string): boolean {
+  return /^[0-9a-f]{8,64}$/.test(which)
+}
+
+/** Refuses a text that cannot be an id or the start of one. @throws UsageError. */
+export function refuseNoId(which: string): void {
+  if (isIdStart(which)) return
+  throw new UsageError(
+    `\`${which.slice(0, 80)}\` is not the id of a receipt`,
+    'give its id, at least 8 digits of it, or its index, as shown by `tollgate receipts list`',
+  )
+}
+
+/** Returns the full id of a receipt that is given by its id or the start of it. @throws if there is not exactly one. */
+export async function fullId(
+  connection: Connection,
+  which: string,
+  found?: readonly ShownEntry[],
+): Promise<string> {
+  refuseNoId(which)
+  if (which.length === 64) return which
+  return only(which, found ?? (await receiptsLike(connection, which))).id
 }
 
 /** Returns the receipt whose id starts with `which`. @throws UsageError if there is more than one. */
 export async function receiptNamed(connection: Connection, which: string): Promise<ShownEntry> {
-  const { receipts } = await ask<ReceiptPage>(connection, `/v1/receipts?begins=${which}`)
+  return only(which, await receiptsLike(connection, which))
+}
+
+async function receiptsLike(connection: Connection, which: string): Promise<readonly ShownEntry[]> {
+  return (await ask<ReceiptPage>(connection, `/v1/receipts?begins=${which}`)).receipts
+}
+
+function only(which: string, receipts: readonly ShownEntry[]): ShownEntry {
   const [entry, ...more] = receipts
   if (!entry) throw new CommandError(`no receipt \`${which}\`, or you are not allowed to see it`)
   if (more.length === 0) return entry
