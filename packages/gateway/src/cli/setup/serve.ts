@@ -3,6 +3,8 @@
 import process from 'node:process'
 import { readConfig } from '../../config/config.ts'
 import { createLog } from '../../log.ts'
+import { observeNotice } from '../policy/observe.ts'
+import { observedIn } from './status.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf } from '../program/connect.ts'
 import { runGateway, untilPoisoned, withPort } from './run-gateway.ts'
@@ -23,6 +25,8 @@ export async function runServe(terminal: Terminal, options: ServeOptions): Promi
       const { active } = status
       const notice = pendingNotice(status)
       if (notice) log('warn', notice[0], { remedy: notice[1] })
+      const observed = observeNotice(await observedIn(gateway.view, Date.now()))
+      if (observed) log('warn', observed[0], { remedy: observed[1] ?? '' })
       if (!active || !allowsAnything(active)) log('warn', 'the policy in force allows nothing')
       log('info', 'the gateway is open', { url, ledger: config.ledger, data: config.data, pid: process.pid })
       if (terminal.json) terminal.row({ url }, () => url)

@@ -16,6 +16,8 @@ import { runGateway, untilPoisoned, withPort, type RunningGateway } from './run-
 import { pendingNotice, policyStatus } from '../policy/policy-status.ts'
 import { word } from '../program/table.ts'
 import type { Terminal } from '../program/terminal.ts'
+import { observeNotice } from '../policy/observe.ts'
+import { observedIn } from './status.ts'
 import { welcome } from './welcome.ts'
 
 interface UpOptions extends DataOptions {
@@ -42,6 +44,7 @@ export async function runUp(terminal: Terminal, options: UpOptions): Promise<num
     async opened(running) {
       if (background) terminal.say(`gateway listening on ${running.url}, process ${process.pid}`)
       else await announce(terminal, running, urlOf(created))
+      await warnObserved(terminal, running.gateway)
       if (options.watch === true) endWatch = watchPolicy(terminal, running.gateway)
       else await warnPending(terminal, running.gateway)
     },
@@ -79,6 +82,12 @@ async function announce(terminal: Terminal, { gateway, url }: RunningGateway, us
 async function agentToken({ tokens, config }: Gateway): Promise<string> {
   const request = { role: 'agent', tenant: config.tenant, principal: 'agent:demo', run: true } as const
   return (await tokens.issue(request, `local:${localUser()}`)).token
+}
+
+/** Observe mode survives a restart, so a start has to show it. */
+async function warnObserved(terminal: Terminal, { view }: Gateway): Promise<void> {
+  const notice = observeNotice(await observedIn(view, Date.now()))
+  if (notice) terminal.warn(...notice)
 }
 
 async function warnPending(terminal: Terminal, { view, config }: Gateway): Promise<void> {
