@@ -96,7 +96,7 @@ function lazily<O>(
     given.pop()
     const options = command.optsWithGlobals<O & DataOptions>()
     // A data directory from the environment is in the user's shell already.
-    repeatData(command.getOptionValueSource('data') === 'cli' ? options.data : undefined)
+    repeatData(command.getOptionValueSourceWithGlobals('data') === 'cli' ? options.data : undefined)
     // The exit code is 1 until the command returns its own.
     process.exitCode = 1
     const run = await load()

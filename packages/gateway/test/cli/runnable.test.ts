@@ -32,8 +32,11 @@ describe('a printed command', () => {
     ['`tollgate policy activate FILE`', '`/x/tollgate policy activate --data d FILE`'],
     ['`tollgate freeze all`', '`/x/tollgate freeze --data d all`'],
     ['`tollgate mcp -- npx x`', '`/x/tollgate mcp --data d -- npx x`'],
+    ['`tollgate mcp --`', '`/x/tollgate mcp --data d --`'],
+    ['`tollgate setup mcp undo`', '`/x/tollgate setup mcp --data d undo`'],
     ['`tollgate policy`', '`/x/tollgate policy`'],
     ['`tollgate verify all.pack`', '`/x/tollgate verify all.pack`'],
+    ['`tollgate pack list all.pack`', '`/x/tollgate pack list all.pack`'],
     ['`tollgate policy schema`', '`/x/tollgate policy schema`'],
     ['`tollgate up --data e`, `tollgate up`', '`/x/tollgate up --data e`, `/x/tollgate up --data d`'],
   ])('repeats the data directory that the user named: %s', (text, expected) => {
@@ -64,6 +67,7 @@ function leaves(commands: readonly Command[], before = ''): readonly (readonly [
   })
 }
 
-function takesData({ options }: Command): boolean {
-  return options.some(({ long }) => long === '--data')
+/** Whether a command takes a data directory, itself or by an option of a command above it. */
+function takesData({ options, parent }: Command): boolean {
+  return options.some(({ long }) => long === '--data') || (parent !== null && takesData(parent))
 }

@@ -15,18 +15,19 @@ export const SINGLE: readonly string[] = [
 
 /** Commands with subcommands. */
 export const GROUPS: readonly string[] = [
-  ...['approvals', 'delegations', 'keys', 'mcp', 'policy', 'receipts', 'scope', 'sessions', 'threat'],
-  ...['tokens', 'trust'],
+  ...['approvals', 'delegations', 'keys', 'mcp', 'pack', 'policy', 'receipts', 'scope', 'sessions', 'setup'],
+  ...['threat', 'tokens', 'trust'],
 ]
 
 /** Commands that take no data directory. */
 export const WITHOUT_DATA: readonly string[] = [
-  ...['demo', 'help', 'mcp scan', 'policy schema', 'scope propose', 'self-install', 'threat scan', 'verify'],
+  ...['demo', 'help', 'mcp scan', 'pack find', 'pack list', 'pack show', 'policy schema', 'scope propose'],
+  ...['self-install', 'threat scan', 'verify'],
 ]
 
 // A command in a sentence or at the start of a line: the name, and the one or two words of the command, or an option.
 const PRINTED =
-  /(?<=^|[\n`(]|: |[|&] | {2})(?:npx )?tollgate (?:(--?[a-z]+)|([a-z][a-z-]*)(?: ([a-z][a-z-]*|--(?= )))?)(?![a-z])/g
+  /(?<=^|[\n`(]|: |[|&] | {2})(?:npx )?tollgate (?:(--?[a-z]+)|([a-z][a-z-]*)(?: ([a-z][a-z-]*|--(?=[ `])))?)(?![a-z])/g
 
 /** A text in which each command of ours can be pasted into the user's shell as it is. Prose and other programs stay unchanged. */
 export function runnable(

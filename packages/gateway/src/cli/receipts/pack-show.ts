@@ -23,7 +23,7 @@ export function runShow(terminal: Terminal, options: PackOptions, pack = '', whi
     const found = report.level === 'malformed' ? [] : search.found()
     const [first] = found
     const only = found.length === 1 ? first : undefined
-    terminal.data({ verification: resultData(report), ...(only && search.linksOf(only)) }, () =>
+    terminal.exact({ verification: resultData(report), ...(only && search.linksOf(only)) }, () =>
       [resultLine(terminal, report), ...(only ? ['', textOf(terminal, search.linksOf(only))] : [])].join(
         '\n',
       ),

@@ -44,7 +44,7 @@ export async function runSetupMcp(
   const plan = planOf(options, choice)
   refuseUnknown(plan, choice)
   if (!terminal.json)
-    terminal.data(
+    terminal.exact(
       {},
       serversText(plan, (each) => isChosen(choice, each)),
     )
@@ -168,7 +168,9 @@ function counted(count: number, what: string): string {
 
 function show(terminal: Terminal, proposal: Proposal): void {
   const { plan, met, policy } = proposal
-  if (!terminal.json) terminal.data({}, `\n${diffText(plan, terminal)}\n\n${toolsText(proposal, terminal)}\n`)
+  if (!terminal.json) {
+    terminal.exact({}, `\n${diffText(plan, terminal)}\n\n${toolsText(proposal, terminal)}\n`)
+  }
   for (const { name, why } of met) {
     if (why === undefined) continue
     terminal.warn(

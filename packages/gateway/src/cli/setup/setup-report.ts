@@ -5,6 +5,7 @@ import { isAtLeast, type Finding } from '../../tools/finding.ts'
 import { toolOf, type Offer } from '../../tools/offer.ts'
 import { findingLines } from '../mcp/list.ts'
 import { riskOf, riskTable } from '../mcp/risk.ts'
+import { runnable } from '../program/runnable.ts'
 import { shown, table } from '../program/table.ts'
 import type { Terminal } from '../program/terminal.ts'
 import type { Met } from './clients/meet.ts'
@@ -58,7 +59,7 @@ export function toolsText({ offers, findings }: Proposal, { paint }: Terminal): 
     riskTable(tools, paint, process.stdout.columns || 100),
     ...(worth.length === 0 ? [] : ['', 'findings:', ...findingLines(worth, paint).slice(0, MAX_FINDINGS)]),
     ...(worth.length > MAX_FINDINGS
-      ? [`  and ${worth.length - MAX_FINDINGS} more; \`tollgate mcp list\` shows all`]
+      ? [`  and ${worth.length - MAX_FINDINGS} more; ${runnable('`tollgate mcp list`')} shows all`]
       : []),
   ].join('\n')
 }
