@@ -18,7 +18,7 @@ import { answerTo, canAsk } from '../program/confirm.ts'
 import { readIfThere } from '../program/connect.ts'
 import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
 
-/** What to do with a file that is not the policy file. `leave` changes nothing. */
+/** The way to treat a file that is not the policy file. `leave` changes nothing. */
 type Adoption = 'copy' | 'remember' | 'leave'
 
 export interface AdoptOptions {
