@@ -407,7 +407,7 @@ describe('denied and withheld', () => {
     expect(JSON.stringify(first)).not.toContain('hunter2')
     const again = textIn(await client.request('tools/call', call))
     expect(again).toMatch(/^Denied again \(POLICY_VIOLATION\)\. A policy rule denies this call\./)
-    expect(again).toMatch(/What to do: Do not repeat the call\./)
+    expect(again).toMatch(/Next step: Do not repeat the call\./)
     expect(again).toMatch(/Receipt: [0-9a-f]{64}/)
     expect(again).not.toContain('hunter2')
     expect(gate.server.reached).toEqual([])
