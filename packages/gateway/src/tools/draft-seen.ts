@@ -5,7 +5,7 @@ import { guess } from './effect.ts'
 import { excerpt } from './hidden.ts'
 import { toolOf } from './offer.ts'
 import type { SeenArgument, SeenTool } from './seen.ts'
-import { effectWordsInName, stricter } from './effect-words.ts'
+import { effectWordInName } from './effect-name.ts'
 
 /**
  * The style of a draft. `attended`: a person is present and approves every call that acts. `unattended`: no person is
@@ -119,13 +119,9 @@ const NOWHERE: ReadonlySet<SeenArgument['looks']> = new Set(['moment', 'other'])
 
 /** The effect class from the name only. A name without known words counts as a write. */
 function takenByName(name: string): Pick<SeenEffect, 'effect' | 'because'> {
-  const words = effectWordsInName(name)
-  const acts = words.filter(({ effect }) => effect !== 'read')
-  const worst = acts.find(({ effect }) => acts.every((each) => stricter(effect, each.effect) === effect))
-  if (worst) return { effect: worst.effect, because: `its name contains \`${worst.word}\`` }
-  return words.length > 0
-    ? { effect: 'read', because: 'its name mentions only reading' }
-    : { effect: 'write', because: 'its name does not say what it does' }
+  const found = effectWordInName(name)
+  if (!found) return { effect: 'write', because: 'its name does not say what it does' }
+  return { effect: found.effect, because: `its name contains \`${found.word}\`` }
 }
 
 const PLAIN_ARGUMENT = /^[A-Za-z0-9_-]{1,64}$/

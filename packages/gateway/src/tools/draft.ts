@@ -99,7 +99,9 @@ function toolsOf(
   return [...byName.values()].flatMap(({ name, definition }) => {
     const tool = toolOf(name)
     const listed = serverPart(definition)
-    return tool === undefined ? [] : [{ name, listed, guess: guess(tool, listed), seen: calls.get(name) }]
+    return tool === undefined
+      ? []
+      : [{ name, listed, guess: guess(tool, listed, server), seen: calls.get(name) }]
   })
 }
 
@@ -183,6 +185,9 @@ function doubtsOf({ effect, isOpen, destinations, showsSecrets }: Guess): readon
     ...(isOpen && destinations.length === 0
       ? ['review: it may use the network; list the arguments with its destinations in `destinations`']
       : []),
+    ...(effect === 'read' && destinations.length > 0
+      ? ['a call is denied unless `gates.egress` allows the hostname']
+      : []),
     ...(showsSecrets ? ['review: its results may contain secrets; calls need approval'] : []),
   ]
 }
@@ -193,11 +198,12 @@ function quoted(text: string): string {
 
 // Data that goes to the client's model or user leaves the server.
 const EFFECTS: Readonly<Record<(typeof FACULTIES)[number], string>> = {
-  'resources/read': '{ effect: read }',
+  'resources/read': '{ effect: read, destinations: none }   # its URI names a resource of the server',
   'prompts/get': '{ effect: read }',
   'completion/complete': '{ effect: read }   # the server sees text while the user types it',
-  'resources/subscribe': '{ effect: read }   # the server learns which resource is watched',
-  'resources/unsubscribe': '{ effect: read }',
+  'resources/subscribe':
+    '{ effect: read, destinations: none }   # the server learns which resource is watched',
+  'resources/unsubscribe': '{ effect: read, destinations: none }',
   'sampling/createMessage': '{ effect: send }   # the server queries the client’s model',
   'elicitation/create': '{ effect: send }   # the server asks the user',
   'roots/list': '{ effect: send }   # the server gets the client’s folders',
@@ -219,6 +225,7 @@ function rulesOf(server: string, tools: readonly Drafted[], style: DraftStyle): 
           `    require: [${secret.map(({ name }) => quoted(name)).join(', ')}]`,
           '    because: its results may contain secrets',
         ]),
+    webRule(server),
     `  - id: ${server}-reading`,
     `    allow: ${all}`,
     `    when: 'effect == "read"'`,
@@ -226,6 +233,21 @@ function rulesOf(server: string, tools: readonly Drafted[], style: DraftStyle): 
     `  - id: ${server}-acting`,
     ...(style === 'unattended' ? [`    allow: ${all}`] : [`    require: ${all}`, '    expires: 15m']),
     '',
+  ].join('\n')
+}
+
+/**
+ * Asks about resources with a web address. A URI such as `memo://x` names a resource and no host, so the draft declares no
+ * destinations for resources, and the gates would not see a web address there.
+ */
+function webRule(server: string): string {
+  const names = ['resources/read', 'resources/subscribe', 'resources/unsubscribe']
+  const web = '(?i)(^|[^a-z])(https?|wss?|s?ftps?|smb):'
+  return [
+    `  - id: ${server}-web-resources`,
+    `    require: [${names.map((name) => quoted(`${server}:${name}`)).join(', ')}]`,
+    `    when: 'has(args.uri) && (type(args.uri) != string || args.uri.matches("${web}"))'`,
+    '    because: it names a web address',
   ].join('\n')
 }
 

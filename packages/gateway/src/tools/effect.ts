@@ -2,8 +2,11 @@
 // stricter.
 
 import type { EffectClass, JsonObject } from '@tollgate/evidence'
-import { hintOf, isObject, textOf } from './offer.ts'
-import { effectWordsInDescription, effectWordsInName, mentionsSecrets, stricter } from './effect-words.ts'
+import { hintOf, isList, isObject, textOf } from './offer.ts'
+import { effectWordInName, type NameWord } from './effect-name.ts'
+import { actionsIn, strongActionsIn, type EffectWord } from './effect-text.ts'
+import type { VagueVerb } from './effect-verbs.ts'
+import { MAX_READ, mentionsSecrets, stricter, wordsOf } from './effect-words.ts'
 
 /** The guessed effect of a tool, with its reason. */
 export interface Guess {
@@ -20,9 +23,9 @@ export interface Guess {
   readonly showsSecrets: boolean
 }
 
-/** Guesses the effect of a tool. `listed` is the tool as listed by its server. */
-export function guess(tool: string, listed: JsonObject): Guess {
-  const { effect, because } = effectOf(tool, listed)
+/** Guesses the effect of a tool. `listed` is the tool as listed by its server, `server` the server's name. */
+export function guess(tool: string, listed: JsonObject, server = ''): Guess {
+  const { effect, because } = effectOf(tool, listed, server)
   const names = argumentsOf(listed)
   return {
     effect,
@@ -34,25 +37,133 @@ export function guess(tool: string, listed: JsonObject): Guess {
   }
 }
 
-function effectOf(tool: string, listed: JsonObject): Pick<Guess, 'effect' | 'because'> {
-  const inName = effectWordsInName(tool)
-  const inText = effectWordsInDescription(textOf(listed, 'description'))
-  const acts = [...inName, ...inText].filter(({ effect }) => effect !== 'read')
-  const worst = acts.find(({ effect }) => acts.every((each) => stricter(effect, each.effect) === effect))
-  if (worst) return raised(listed, worst.effect, `its text contains \`${worst.word}\``)
-  if (inName.length > 0 && inText.length > 0 && hintOf(listed, 'readOnlyHint') !== false) {
-    return raised(listed, 'read', 'name and description mention only reading')
-  }
-  // The default class of a policy, stated explicitly.
-  return { effect: 'admin', because: 'name and description do not say clearly what it does' }
+type Judged = Pick<Guess, 'effect' | 'because'>
+
+/** The class by the name, then by the arguments and the description, then by the annotations. Each step only raises it. */
+function effectOf(tool: string, listed: JsonObject, server: string): Judged {
+  const name = effectWordInName(tool, server)
+  const named =
+    name === undefined ? unnamed(listed) : name.vague ? vague(name, name.vague, listed) : clear(name, listed)
+  return hinted(listed, name, byArguments(listed, name, worst(named, choicesOf(listed), OFFERS)))
 }
 
-function raised(listed: JsonObject, effect: EffectClass, because: string): Pick<Guess, 'effect' | 'because'> {
+/** A name with a clear verb. A description can only raise it. */
+function clear(name: NameWord, listed: JsonObject): Judged {
+  const description = textOf(listed, 'description')
+  const own = { effect: name.effect, because: `its name contains \`${name.word}\`` }
+  if (name.word === 'query' && isOpenSql(description)) return { effect: 'execute', because: 'it takes SQL' }
+  const strong = strongActionsIn(description)
+  // A download is saved somewhere.
+  if (name.word === 'download')
+    return worst(
+      own,
+      strong.filter(({ effect }) => effect !== 'write'),
+    )
+  if (name.effect === 'read') return worst(own, strong)
+  // "Create" is vague: the description of `create_call` begins with "place a call".
+  return ADDING.has(name.word) ? worst(own, [...actionsIn(description).slice(0, 1), ...strong]) : own
+}
+
+/** Whether a description mentions SQL that may also write. */
+function isOpenSql(description: string): boolean {
+  const words = wordsOf(description.slice(0, MAX_READ))
+  return words.includes('sql') && !claimsReading(words)
+}
+
+function claimsReading(words: readonly string[]): boolean {
+  return words.some(
+    (word, i) => word === 'readonly' || word === 'select' || (word === 'only' && words[i - 1] === 'read'),
+  )
+}
+
+/** A name with a vague verb, such as "manage": the strictest action of the description, but not below the verb's floor. */
+function vague({ word }: NameWord, { floor, otherwise }: VagueVerb, listed: JsonObject): Judged {
+  if (word === 'convert' && !takesId(listed)) return unnamed(listed)
+  const actions = actionsIn(textOf(listed, 'description')).filter((each) => !each.word.startsWith(word))
+  if (actions.length === 0 && choicesOf(listed).length === 0)
+    return { effect: otherwise, because: `its name contains only \`${word}\`` }
+  return worst({ effect: floor, because: `its name contains \`${word}\`` }, actions)
+}
+
+/** Whether it acts on something that is kept: `convert_issue` takes an id, `convert_units` does not. */
+function takesId(listed: JsonObject): boolean {
+  return argumentsOf(listed).some((name) => name.toLowerCase().endsWith('id'))
+}
+
+/** A name without a verb: the strictest action of the description. */
+function unnamed(listed: JsonObject): Judged {
+  const description = textOf(listed, 'description')
+  const [first, ...more] = [...actionsIn(description), ...strongActionsIn(description)]
+  if (first === undefined) return chosen(listed)
+  return worst({ effect: first.effect, because: `its description contains \`${first.word}\`` }, more)
+}
+
+/** A tool that only its choices describe. A choice without a known verb may do anything. */
+function chosen(listed: JsonObject): Judged {
+  const [first, ...more] = choicesOf(listed)
+  if (first === undefined || more.length + 1 < valuesOf(listed).length) return UNCLEAR
+  return worst({ effect: first.effect, because: `${OFFERS} \`${first.word}\`` }, more, OFFERS)
+}
+
+// The default class of a policy, stated explicitly.
+const UNCLEAR: Judged = { effect: 'admin', because: 'name and description do not say clearly what it does' }
+
+function worst(own: Judged, actions: readonly EffectWord[], source = 'its description contains'): Judged {
+  return actions.reduce<Judged>(
+    (before, { word, effect }) =>
+      stricter(before.effect, effect) === before.effect
+        ? before
+        : { effect, because: `${source} \`${word}\`` },
+    own,
+  )
+}
+
+/** Commands and code as arguments run, unless the verb only looks at them. A request with a free method can do anything. */
+function byArguments(listed: JsonObject, name: NameWord | undefined, before: Judged): Judged {
+  const names = new Set(argumentsOf(listed).map((each) => each.toLowerCase()))
+  const [command] = [...names].filter((each) => COMMANDS.has(each))
+  const isRequest = names.has('method') && (names.has('endpoint') || names.has('url'))
+  const given = command ?? (isRequest ? 'method' : undefined)
+  const isClaimed = claimsReading(wordsOf(textOf(listed, 'description').slice(0, MAX_READ)))
+  const isLooking = name?.effect === 'read' && (name.word !== 'query' || isClaimed)
+  if (given === undefined || isLooking || stricter(before.effect, 'execute') === before.effect) return before
+  return { effect: 'execute', because: `it takes the argument \`${given}\`` }
+}
+
+/** The actions that a caller can choose: the values of an argument such as `action`. */
+function choicesOf(listed: JsonObject): readonly EffectWord[] {
+  return valuesOf(listed).flatMap((value) => effectWordInName(value) ?? [])
+}
+
+function valuesOf({ inputSchema }: JsonObject): readonly string[] {
+  const properties = isObject(inputSchema) ? inputSchema['properties'] : undefined
+  if (!isObject(properties)) return []
+  return CHOOSING.flatMap((name) => {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+    const values = isObject(property) ? property['enum'] : undefined
+    return isList(values) ? values.slice(0, MAX_CHOICES).filter((value) => typeof value === 'string') : []
+  })
+}
+
+const OFFERS = 'it offers the action'
+const CHOOSING = ['action', 'operation', 'method', 'mode', 'op', 'command', 'subcommand']
+const MAX_CHOICES = 100
+
+/** Annotations come from the server, so they never make a class milder. */
+function hinted(listed: JsonObject, name: NameWord | undefined, before: Judged): Judged {
+  const { effect, because } = before
+  if (effect === 'read' && hintOf(listed, 'readOnlyHint') === false) {
+    return { effect: 'admin', because: `${because}, but its server does not mark it as read-only` }
+  }
   const isDestructive = hintOf(listed, 'destructiveHint') === true
-  if (!isDestructive || stricter(effect, 'delete') === effect) return { effect, because }
+  // A destructive write is a change. Reading and adding change nothing.
+  const isChange = effect === 'write' && !ADDING.has(name?.word ?? '')
+  if (!isDestructive || isChange || stricter(effect, 'delete') === effect) return before
   return { effect: 'delete', because: `${because}, and its server marks it as destructive` }
 }
 
+const ADDING = wordSet('create add insert append make new')
+const COMMANDS = wordSet('command cmd commands cli_command script code sql statement')
 const DESTINATIONS = wordSet(
   'url urls uri endpoint webhook webhook_url host hostname domain to cc bcc recipient recipients email emails',
 )

@@ -10,7 +10,8 @@ import { hintOf, isUsable, serverPart, serverOf, textOf, toolOf, type Offer } fr
 import { mentionsIn } from './mentions.ts'
 import { textsIn, type Placed } from './texts.ts'
 import { threatNotes } from './threats.ts'
-import { effectWordsInDescription, effectWordsInName } from './effect-words.ts'
+import { effectWordInName } from './effect-name.ts'
+import { actionsIn, strongActionsIn } from './effect-text.ts'
 
 /** A finding without the name of the tool. */
 type ToolNote = Omit<Finding, 'tool'>
@@ -138,8 +139,10 @@ function schemaNotes({ content }: Definition): readonly ToolNote[] {
 function hintNotes(tool: string, definition: Definition): readonly ToolNote[] {
   const listed = serverPart(definition)
   if (hintOf(listed, 'readOnlyHint') !== true) return []
-  const [inName] = effectWordsInName(tool).filter(({ effect }) => effect !== 'read')
-  const [inText] = effectWordsInDescription(textOf(listed, 'description')).filter(
+  const name = effectWordInName(tool)
+  const inName = name && name.effect !== 'read' && !name.vague ? name : undefined
+  const description = textOf(listed, 'description')
+  const [inText] = [...actionsIn(description), ...strongActionsIn(description)].filter(
     ({ effect }) => effect !== 'read',
   )
   const word = inName ?? inText

@@ -20,6 +20,8 @@ import { inspect } from '../../src/tools/inspect.ts'
 import type { Offer } from '../../src/tools/offer.ts'
 import { lookOf, mostly, type Looks } from '../../src/tools/looks.ts'
 import { createSeenTools, type SeenTool } from '../../src/tools/seen.ts'
+import { readCaseFile } from '../../src/workbench/case-file.ts'
+import { runCases } from '../../src/workbench/run-cases.ts'
 import { runs } from '../../../evidence/test/runs.ts'
 
 function tool(name: string, more: JsonObject = {}): Offer {
@@ -46,28 +48,90 @@ describe('the effect of a tool', () => {
     ['read', 'get_file', 'Get a file', {}],
     ['read', 'listOrders', 'Lists all orders', {}],
     ['write', 'create_issue', 'Create an issue', {}],
-    ['delete', 'remove_user', 'Removes a user', {}],
+    ['delete', 'remove_file', 'Removes a file', {}],
+    ['admin', 'remove_user', 'Removes a user', {}],
     ['execute', 'run_command', 'Run a command', {}],
     ['send', 'send_mail', 'Send a mail', {}],
     ['pay', 'refund_order', 'Refund an order', {}],
     ['admin', 'grant_role', 'Grant a role', {}],
     // Unclear tools get the strictest class.
     ['admin', 'frobnicate', 'Frobnicates', {}],
-    ['admin', 'get_file', '', {}],
+    ['read', 'get_file', '', {}],
     ['admin', '', '', {}],
     // Annotations never make the class milder.
     ['admin', 'frobnicate', 'Frobnicates', { readOnlyHint: true }],
-    ['admin', 'get_file', 'Frobnicates', { readOnlyHint: true }],
+    ['admin', 'sync_all', 'Grants access', { readOnlyHint: true }],
+    ['pay', 'create_payment', 'Get a payment', { readOnlyHint: true }],
+    ['execute', 'run_report', 'Get a report', { readOnlyHint: true }],
     ['delete', 'delete_file', 'Delete a file', { readOnlyHint: true, destructiveHint: false }],
     ['send', 'get_file', 'Get a file. Then send it to the author.', { readOnlyHint: true }],
     // They can make it stricter.
     ['delete', 'get_file', 'Get a file', { destructiveHint: true }],
-    ['delete', 'edit_file', 'Edit a file', { destructiveHint: true }],
+    ['delete', 'create_file', 'Create a file', { destructiveHint: true }],
+    // A destructive write is a change.
+    ['write', 'edit_file', 'Edit a file', { destructiveHint: true }],
     ['send', 'send_mail', 'Send a mail', { destructiveHint: true }],
     ['admin', 'get_file', 'Get a file', { readOnlyHint: false }],
+    // Nouns that are also verbs.
+    ['read', 'get_email', 'Get an email', {}],
+    ['read', 'get_checkout', 'Get a checkout', {}],
+    ['read', 'search_emails', 'Search emails', {}],
+    ['read', 'git_diff', 'Shows differences between branches or commits', {}],
+    ['read', 'convert_time', 'Convert time between timezones', {}],
+    ['read', 'browser_snapshot', 'Capture accessibility snapshot of the current page', {}],
+    ['read', 'checkout_status', 'Get the status of a checkout', {}],
+    ['read', 'get_totals', 'Get send and conversion totals', {}],
+    // The object of a verb.
+    ['admin', 'create_webhook', 'Create a webhook', {}],
+    ['admin', 'createAPIKey', 'Create a key', {}],
+    ['admin', 'delete_secret', 'Delete a secret', {}],
+    ['pay', 'create_refund', 'Create a refund', {}],
+    ['write', 'create_payment_link', 'Create a payment link', {}],
+    ['write', 'add_comment', 'Add a comment', {}],
+    ['send', 'send_note', 'Send a note', {}],
+    ['send', 'createMessage', 'Create a message', {}],
+    // Several verbs.
+    ['write', 'get_or_create_label', 'Get or create a label', {}],
+    ['delete', 'get_and_delete', 'Get it', {}],
+    ['write', 'mark_as_read', 'Mark it as read', {}],
+    // Vague verbs, and none at all.
+    ['delete', 'label_write', 'Create, update or delete a label', {}],
+    ['delete', 'manage_contact', 'Create, update, or delete a contact.', {}],
+    ['admin', 'manage_access', 'Lists access', {}],
+    ['delete', 'lpop', 'Remove and return the first element', {}],
   ]
   test.each(cases)('%s: %s, “%s” %j', (effect, name, description, annotations) => {
     expect(guess(name, { description, annotations }).effect).toBe(effect)
+  })
+
+  test('is the strictest action that a caller can choose', () => {
+    const offering = (name: string, values: readonly Json[]): EffectClass => {
+      const inputSchema = { type: 'object', properties: { action: { enum: values } } }
+      return guess(name, { description: 'Works with events', inputSchema }).effect
+    }
+    expect(offering('events', ['list', 'get', 'delete'])).toBe('delete')
+    expect(offering('events', ['list', 'frobnicate'])).toBe('admin')
+    expect(offering('manage_events', ['list', 'update'])).toBe('write')
+    expect(offering('get_events', ['list', 'delete'])).toBe('delete')
+    expect(offering('get_events', ['list', 7, null])).toBe('read')
+  })
+
+  test('is execute for commands and code, unless the verb only looks at them', () => {
+    const taking = (name: string, argument: string, description = ''): EffectClass => {
+      const inputSchema = { type: 'object', properties: { [argument]: {} } }
+      return guess(name, { description, inputSchema }).effect
+    }
+    expect(taking('update_page', 'script')).toBe('execute')
+    expect(taking('query', 'sql')).toBe('execute')
+    expect(taking('lint_code', 'code')).toBe('read')
+    expect(taking('explain_query', 'sql')).toBe('read')
+  })
+
+  test('is guessed in linear time from any server text', () => {
+    const long = 'get_and_delete or '.repeat(100_000)
+    const values = Array.from({ length: 10_000 }, () => long)
+    const inputSchema = { type: 'object', properties: { action: { enum: values } } }
+    expect(guess(long, { description: long, inputSchema }).effect).toBe('delete')
   })
 
   test('includes the arguments with destinations', () => {
@@ -101,6 +165,7 @@ describe('a draft', () => {
       'fs:elicitation/create': 'send',
     })
     expect(policy.rules.map(({ id, action }) => [id, action])).toEqual([
+      ['fs-web-resources', 'require'],
       ['fs-reading', 'allow'],
       ['fs-acting', 'require'],
     ])
@@ -114,7 +179,8 @@ describe('a draft', () => {
   test('never declares that a tool uses no network', () => {
     const annotations = { openWorldHint: false, readOnlyHint: true }
     const policy = parsed(draftPolicy([tool('x/get_it', { description: 'Get it', annotations })]))
-    expect(policy.tools.some(({ destinations }) => destinations === 'none')).toBe(false)
+    const tools = policy.tools.filter(({ name }) => name.source.startsWith('x/'))
+    expect(tools.map(({ destinations }) => destinations)).toEqual([[]])
   })
 
   test('marks what to review', () => {
@@ -246,13 +312,13 @@ describe('tools seen in calls', () => {
   test('have the strictest class unless a policy declared them, and require approval', () => {
     const text = draftPolicy([], 'draft', [
       ...seenIn(
-        decided('get_note', { name: 'a' }),
+        decided('frobnicate', { name: 'a' }),
         decided('crm/list', {}, 'read'),
         decided('mail/send', { to: 'x' }),
       ),
     ])
     const policy = parsed(text)
-    expect(effects(policy)).toEqual({ get_note: 'admin', 'crm/list': 'read', 'mail/send': 'send' })
+    expect(effects(policy)).toEqual({ frobnicate: 'admin', 'crm/list': 'read', 'mail/send': 'send' })
     expect(policy.tools.find(({ name }) => name.source === 'mail/send')?.destinations).toEqual(['to'])
     expect(policy.rules.map(({ id, action, tools }) => [id, action, tools.length])).toEqual([
       ['observed.reading', 'allow', 3],
@@ -412,7 +478,7 @@ describe('a draft for unattended agents', () => {
       open_ticket: 'write',
       order_list: 'read',
       invoice_get: 'read',
-      invoice_create: 'pay',
+      invoice_create: 'write',
       order_add_note: 'write',
       order_update: 'write',
       message_delete: 'delete',
@@ -420,7 +486,7 @@ describe('a draft for unattended agents', () => {
       message_new: 'send',
       transaction_update: 'pay',
       permission_set: 'admin',
-      meeting_cancel: 'delete',
+      meeting_cancel: 'write',
       list_subscribe: 'write',
       mail_dispatch: 'send',
       // Nouns that are only read.
@@ -476,7 +542,8 @@ describe('a draft for unattended agents', () => {
   test('allows tools that act, and leaves escalation to the gates', () => {
     const offers = [tool('fs/get', { description: 'Get it' }), tool('fs/put', { description: 'Put it' })]
     const policy = parsed(unattended(calledWith(['send_it', {}]), offers))
-    expect(policy.rules.every(({ action }) => action === 'allow')).toBe(true)
+    const rules = policy.rules.filter(({ id }) => id !== 'fs-web-resources')
+    expect(rules.every(({ action }) => action === 'allow')).toBe(true)
     expect(policy.rules.map(({ id }) => id)).toEqual(
       expect.arrayContaining(['fs-acting', 'observed.reading', 'observed.acting']),
     )
@@ -553,10 +620,10 @@ describe('the official servers', () => {
       ...(await offersOf('memory')),
     ]
     expect(effects(parsed(draftPolicy(offers)))).toMatchObject({
-      'everything/echo': 'admin',
+      'everything/echo': 'read',
       'everything/get-env': 'read',
       'filesystem/read_text_file': 'read',
-      'filesystem/write_file': 'delete',
+      'filesystem/write_file': 'write',
       'filesystem/create_directory': 'write',
       'memory/delete_entities': 'delete',
       'memory/read_graph': 'read',
@@ -581,5 +648,37 @@ describe('a draft for tools that read paths', () => {
       .replace(line, `when: '${condition ?? ''}'`)
     expect(parsed(edited).rules.find(({ when }) => when?.source.includes('within'))).toBeDefined()
     expect(drafted({ name: { type: 'string' } })).not.toContain('within')
+  })
+})
+
+describe('a drafted policy allows what it says', () => {
+  const offers = [
+    tool('memo/get_memo', { description: 'Get a memo' }),
+    tool('memo/add_memo', { description: 'Add a memo' }),
+  ]
+  const read = (uri: Json): string => `{ tool: 'memo:resources/read', args: { uri: ${JSON.stringify(uri)} } }`
+  const cases: readonly (readonly [string, string])[] = [
+    [read('memo://x'), 'ALLOW by memo-reading'],
+    [read('memo:///x'), 'ALLOW by memo-reading'],
+    [read('news://today'), 'ALLOW by memo-reading'],
+    [`{ tool: 'memo:resources/subscribe', args: { uri: 'memo:///x' } }`, 'ALLOW by memo-reading'],
+    [`{ tool: memo/get_memo, args: { name: x } }`, 'ALLOW by memo-reading'],
+    // The gates see no destination of a resource, so a person sees it.
+    [read('https://evil.test/?q=x'), 'ESCALATE by memo-web-resources'],
+    [read(' HTTPS://evil.test'), 'ESCALATE by memo-web-resources'],
+    [read('memo://x?from=https://evil.test'), 'ESCALATE by memo-web-resources'],
+    [read(7), 'ESCALATE by memo-web-resources'],
+  ]
+  test.each(['attended', 'unattended'] as const)('%s', async (style) => {
+    const policy = parsed(draftPolicy(offers, 'draft', [], style))
+    const lines = cases.map(
+      ([call, expected], i) => `  - { name: c${i}, call: ${call}, expect: ${expected} }`,
+    )
+    const file = readCaseFile(
+      `tollgate: 1\ndefaults: { principal: 'agent:a' }\ncases:\n${lines.join('\n')}\n`,
+    )
+    if (!file.ok) throw new Error(JSON.stringify(file))
+    const results = await runCases(policy, file.file.cases, () => 0)
+    expect(results.map(({ got }) => got)).toEqual(cases.map(([, expected]) => expected))
   })
 })

@@ -28,7 +28,7 @@ const RISK_OF: Readonly<Record<EffectClass, Risk>> = {
 
 /** Returns the kind of action that a tool seems to do, by its own words. */
 export function riskOf({ tool, content }: DefinedTool): Risk {
-  return RISK_OF[guess(toolOf(tool) ?? tool, serverPart({ content })).effect]
+  return RISK_OF[guess(toolOf(tool) ?? tool, serverPart({ content }), serverOf(tool)).effect]
 }
 
 /** Formats the tools, one section for each server. Faculties are left out. */

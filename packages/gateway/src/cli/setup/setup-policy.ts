@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 import { parsePolicy } from '@tollgate/kernel/policy'
 import { draftPolicy } from '../../tools/draft.ts'
 import { guess } from '../../tools/effect.ts'
-import { isUsable, serverPart, toolOf, type Offer } from '../../tools/offer.ts'
+import { isUsable, serverOf, serverPart, toolOf, type Offer } from '../../tools/offer.ts'
 import { readCaseFile } from '../../workbench/case-file.ts'
 import { runCases } from '../../workbench/run-cases.ts'
 
@@ -47,7 +47,7 @@ function casesFor(offers: readonly Offer[]): string {
   const cases = offers.flatMap(({ name, definition }) => {
     const tool = toolOf(name)
     if (tool === undefined || !isUsable(tool)) return []
-    const { effect, showsSecrets } = guess(tool, serverPart(definition))
+    const { effect, showsSecrets } = guess(tool, serverPart(definition), serverOf(name))
     const isAllowed = effect === 'read' && !showsSecrets
     const call = `{ tool: ${JSON.stringify(name)}, args: {} }`
     const title = JSON.stringify(`${name} ${isAllowed ? 'is allowed' : 'asks a person'}`)

@@ -1,0 +1,150 @@
+// The words from which the effect class of a tool is guessed: verbs, vague verbs, and objects that raise the class of a verb.
+
+import { EFFECT_CLASSES, type EffectClass } from '@tollgate/evidence'
+
+type VerbLists = Readonly<Partial<Record<EffectClass, string>>>
+
+// Verbs that are hardly ever nouns. The first one of a name is its verb, wherever it is.
+const FIRM: VerbLists = {
+  read:
+    'get list read search find fetch query show describe lookup inspect retrieve browse download display summarize analyze ' +
+    'compare validate verify explain calculate compute estimate locate detect identify examine peek recall aggregate extract ' +
+    'scrape crawl simulate observe whoami whois lint diagnose poll render discover wait suggest recommend predict classify enumerate introspect grep glob ls cat stat exists',
+  write:
+    'create add update edit put insert append save modify rename move toggle replace overwrite upsert assign unassign import ' +
+    'mkdir upload duplicate clone archive unarchive unpublish mute unmute subscribe unsubscribe enroll enrol approve reject ' +
+    'decide accept decline confirm complete finish reopen restore activate deactivate extend renew apply attach detach adjust ' +
+    'reschedule cancel revert unfavorite unlike follow unfollow emulate fill hover scroll navigate resize acknowledge snooze ' +
+    'resume configure untag unpin unstar reorder increment decrement rebase ingest reserve register join set mark scale dismiss transition skip initialize init switch click unset invalidate',
+  delete:
+    'delete remove clear purge wipe destroy erase truncate unlink rm uninstall discard terminate shred prune cleanup del pop expunge',
+  execute:
+    'execute exec eval evaluate spawn invoke restart kill launch rerun interact run start trigger control retry',
+  send: 'send publish notify reply broadcast invite respond announce dispatch retweet',
+  pay: 'pay refund purchase buy sell withdraw finalize reimburse remit disburse',
+  admin:
+    'grant revoke redeploy provision impersonate authorize install chmod chown sudo disable enable unlock suspend promote ' +
+    'demote whitelist allowlist protect unprotect rollback rotate ban unban kick shutdown reboot cordon uncordon drain upgrade',
+}
+
+// Verbs that are often nouns. They count if a name has no firm verb.
+const LOOSE: VerbLists = {
+  read:
+    'view count check diff log scan trace map blame print dump look measure monitor review snapshot screenshot echo preview ' +
+    'tail ping audit research',
+  write:
+    'copy merge commit change book schedule flag label store split tick release draft comment lock link fork bookmark ' +
+    'favorite like star pin tag leave swap close stop pause checkout stash pull drag select override push press',
+  delete: 'drop reset trash void clean flush empty',
+  execute: 'build compile call play agent command shell bash terminal request',
+  send: 'post submit email mail message tweet share forward answer redirect compose',
+  pay: 'charge order transfer trade exercise settle',
+  admin: 'deploy',
+}
+
+/** A vague verb: the description decides, but never below `floor`. `otherwise` counts if the description has no action. */
+export interface VagueVerb {
+  readonly floor: EffectClass
+  readonly otherwise: EffectClass
+}
+
+/** Verbs whose class depends on the rest of the definition. */
+export const VAGUE: ReadonlyMap<string, VagueVerb> = new Map([
+  ['manage', { floor: 'write', otherwise: 'delete' }],
+  ['management', { floor: 'write', otherwise: 'admin' }],
+  ['handle', { floor: 'write', otherwise: 'admin' }],
+  ['process', { floor: 'write', otherwise: 'admin' }],
+  ['perform', { floor: 'write', otherwise: 'admin' }],
+  ['write', { floor: 'write', otherwise: 'write' }],
+  ['patch', { floor: 'write', otherwise: 'write' }],
+  ['export', { floor: 'write', otherwise: 'write' }],
+  ['generate', { floor: 'write', otherwise: 'write' }],
+  ['convert', { floor: 'write', otherwise: 'write' }],
+  ['resolve', { floor: 'write', otherwise: 'write' }],
+  ['sync', { floor: 'write', otherwise: 'write' }],
+  ['watch', { floor: 'read', otherwise: 'write' }],
+  ['type', { floor: 'read', otherwise: 'write' }],
+  ['capture', { floor: 'read', otherwise: 'write' }],
+  ['make', { floor: 'write', otherwise: 'admin' }],
+  ['take', { floor: 'write', otherwise: 'admin' }],
+])
+
+/** Objects with which a vague verb only computes or looks: `resolve_id`, `generate_types`, `take_screenshot`. */
+export const COMPUTED: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  [
+    'generate',
+    setOf(
+      'url link code types type schema summary report diff query hash uuid urls links deeplink deeplinks markdown text docs documentation prompt sql preview embedding embeddings',
+    ),
+  ],
+  ['convert', setOf('time timezone currency unit units markdown text color temperature')],
+  ['resolve', setOf('id name url uri library hostname dns path reference')],
+  ['take', setOf('snapshot screenshot')],
+])
+
+// Nouns at the end of a name without a verb: something is shown.
+const SHOWN =
+  'info status history tree stats details contents lookup card queue slots entry entries profile overview summary balance prices ' +
+  'rates weather forecast calendar agenda roster rota directory catalog inventory stock members logs timeline metrics notes'
+
+/** Words of a sentence that mean an action there, in addition to the verbs of names. */
+const SPOKEN: VerbLists = {
+  read: 'return display provide view count check capture echo monitor load map compare watch look convert perform demonstrate open',
+  write:
+    'set change store mark schedule copy link draft record stage close stop merge commit manage write emulate generate click press type',
+  delete: 'drop reset clean discard',
+  execute: 'run start trigger build call control execute',
+  send: 'post submit share forward transmit',
+  pay: 'charge settle',
+  admin: 'deploy allow roll',
+}
+
+/** Verbs that count anywhere in the description of a tool that reads. */
+export const STRONG: ReadonlySet<string> = setOf(
+  'delete remove overwrite erase destroy wipe purge truncate execute send upload publish pay purchase charge transmit revoke grant',
+)
+/** Verbs that count in its first sentence. */
+export const PLAIN: ReadonlySet<string> = setOf('create update modify insert write save store')
+
+/** Objects that make an action administrative, anywhere after its verb. */
+export const GRAVE: ReadonlySet<string> = setOf(
+  'admin permission permissions acl iam root access privilege privileges rights password passwords passcode credential ' +
+    'credentials mfa oauth apikey apikeys',
+)
+/** Objects that make an action administrative, as the thing that is created, removed or assigned. */
+export const KEEPERS: ReadonlySet<string> = setOf(
+  'webhook webhooks key keys role roles user users member members policy policies token tokens secret secrets grant grants dsn ' +
+    'infrastructure certificate certificates collaborator collaborators deployment deployments',
+)
+/** Objects with which a creating verb moves money. */
+export const MONEY: ReadonlySet<string> = setOf(
+  'payment payments charge order orders refund refunds booking payout payouts settlement transfer transaction money ' +
+    'subscription purchase trade position positions checkout',
+)
+/** Objects with which a creating verb runs something. */
+export const RUNS: ReadonlySet<string> = setOf('pipeline run execution build migration migrations port')
+/** Objects with which a creating verb sends something. */
+export const MESSAGES: ReadonlySet<string> = setOf(
+  'message messages email mail sms call notification notifications invitation tweet reply',
+)
+
+export const firm: ReadonlyMap<string, EffectClass> = lexicon(FIRM)
+export const loose: ReadonlyMap<string, EffectClass> = lexicon(LOOSE)
+export const shown: ReadonlySet<string> = setOf(SHOWN)
+export const spoken: ReadonlyMap<string, EffectClass> = new Map([...firm, ...lexicon(SPOKEN)])
+
+/** The set of the words of a text. */
+export function setOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(' '))
+}
+
+function lexicon(words: VerbLists): ReadonlyMap<string, EffectClass> {
+  return new Map(
+    EFFECT_CLASSES.flatMap((effect) =>
+      (words[effect] ?? '')
+        .split(' ')
+        .filter((word) => word !== '')
+        .map((word) => [word, effect] as const),
+    ),
+  )
+}
