@@ -28,7 +28,7 @@ import type { Parsed } from './receipt.ts'
 type Accuse = (code: FindingCode, index: number, detail?: string) => void
 
 /** A key of the ledger, from its receipts. */
-interface LedgerKey {
+interface AuditedKey {
   readonly note: NoteKey
   readonly role: 'ledger' | 'writer'
   /** The writer whose chain it signs. */
@@ -84,7 +84,7 @@ const RANGED = 64 // in the range, so all later receipts of the range were seen
 
 /** Checks the rules between receipts, one receipt at a time. */
 export class Audit {
-  readonly keys: Map<string, LedgerKey> = new Map<string, LedgerKey>()
+  readonly keys: Map<string, AuditedKey> = new Map<string, AuditedKey>()
   readonly policies: Set<string> = new Set<string>()
   readonly unseen: Unseen = { references: 0, policies: 0 }
   /** Allowed calls whose effect is not recorded yet. */
