@@ -17,7 +17,8 @@ usage: tollgate-verify PACK --trust FILE [--json] [--workers N]
   --trust FILE    the trust file: the keys of the ledger, its witnesses and the last checkpoint that you saw. Get it
                   through another channel than the pack. Without it the origin of the pack is not proved
   --json          print the whole report as JSON
-  --workers N     threads that check signatures (default: one per core for large packs, else none)
+  --workers N     extra threads that check signatures; with 0, the main thread checks them (default: one per core for
+                  large packs, else 0)
   --version       print the version
   --help          print this help
 

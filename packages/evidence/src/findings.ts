@@ -87,9 +87,12 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingRule>> = {
   ARCHIVE_MALFORMED: malformed('archive', 'The file is not an archive in the exact form of a pack.'),
   ARCHIVE_TOO_LARGE: malformed('archive', 'A part of the archive exceeds its size limit.'),
   PACK_MALFORMED: malformed('archive', 'A part of the pack cannot be read.'),
-  MEMBER_MISSING: malformed('archive', 'A required member is missing.'),
-  MEMBER_UNEXPECTED: malformed('archive', 'The pack contains a member that does not belong in it.'),
-  MEMBER_CHANGED: wrong('archive', 'A member differs from its size or digest in the manifest.'),
+  MEMBER_MISSING: malformed('archive', 'A required file is missing in the pack.'),
+  MEMBER_UNEXPECTED: malformed('archive', 'The pack contains a file that does not belong in it.'),
+  MEMBER_CHANGED: wrong(
+    'archive',
+    'A file in the pack does not have the size or digest that the manifest states.',
+  ),
   MANIFEST_WRONG: wrong('archive', 'The manifest contradicts the checkpoint.'),
   TRUST_LEDGER_WRONG: wrong(
     'trust',
@@ -149,7 +152,10 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingRule>> = {
   SIGNATURE_WRONG: wrong('signatures', 'The signature of a receipt is invalid.'),
   KEY_UNKNOWN: wrong('signatures', 'A receipt uses a key that the ledger did not add before it.'),
   KEY_RETIRED: wrong('signatures', 'A receipt is signed by a key that was already retired.'),
-  KEY_ROLE_WRONG: wrong('signatures', 'A key signed, or was added, for a role that it must not have.'),
+  KEY_ROLE_WRONG: wrong(
+    'signatures',
+    'A key was used in a way that its role (ledger, writer or witness) forbids, or it was added twice.',
+  ),
   KEY_WEAK: wrong('signatures', 'A key of the ledger is not a strong Ed25519 key.'),
   KEY_FILE_WRONG: wrong('signatures', 'The keys in `keys/` are not the keys of the ledger.'),
   CHAIN_BROKEN: wrong('chain', 'A receipt does not link to the previous receipt of its writer.'),
@@ -168,8 +174,14 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   EFFECT_WITHOUT_DECISION: wrong('pairing', 'An effect does not name an earlier decision as its cause.'),
   EFFECT_NOT_ALLOWED: wrong('pairing', 'An effect belongs to a decision that did not allow the call.'),
-  EFFECT_REPEATED: wrong('pairing', 'A decision has more than one effect.'),
-  EFFECT_LATE_WRONG: wrong('pairing', 'The `late` mark of an effect contradicts earlier receipts.'),
+  EFFECT_REPEATED: wrong(
+    'pairing',
+    'A decision has more than one effect. After UNKNOWN, one late effect is permitted.',
+  ),
+  EFFECT_LATE_WRONG: wrong(
+    'pairing',
+    'An effect is marked `late` without an UNKNOWN before it, or it follows an UNKNOWN without this mark.',
+  ),
   APPROVAL_WITHOUT_ESCALATION: wrong(
     'pairing',
     'An approval answers a decision that was not escalated or is already answered.',
@@ -187,8 +199,11 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   POLICY_CHANGED: wrong('policy', 'A policy text does not match its digest.'),
   POLICY_NOT_ACTIVE: wrong('policy', 'A decision was made under a policy that was not active.'),
-  PAYLOAD_CHANGED: wrong('policy', 'A disclosed payload does not match its digest.'),
-  PAYLOAD_UNREFERENCED: wrong('policy', 'No receipt of the pack refers to a disclosed payload.'),
+  PAYLOAD_CHANGED: wrong(
+    'policy',
+    'The pack contains contents, such as arguments, that do not match their digest.',
+  ),
+  PAYLOAD_UNREFERENCED: wrong('policy', 'The pack contains contents that no receipt in it refers to.'),
 }
 
 /** A failed check of one pack. */

@@ -263,7 +263,7 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   APPROVAL_TIMEOUT: deny('The request for approval had no answer.', 'Send the call again to ask again.'),
   APPROVAL_REFUSED: deny('A person denied this call.', 'Do not repeat it. Ask the approver in the receipt.'),
   APPROVAL_INVALID: deny(
-    'The approval is for another call, expired or used up, or the requester gave it.',
+    'The approval is for another call, has expired, was already used, or was given by the requester.',
     'Send exactly the approved call, once, before the approval expires.',
   ),
   APPROVAL_TOO_LARGE: deny(

@@ -145,7 +145,7 @@ export function provedBy(basis: Basis): readonly string[] {
     whole
       ? 'Each receipt is signed by a key that was active in the ledger at that entry.'
       : 'Each receipt is signed by a key that the ledger added before it. No entry in the pack retires that key earlier.',
-    'Links, clocks, causes, decisions, effects and policies agree wherever the pack contains both sides.',
+    'Each receipt agrees with the receipts and policies that it refers to, as far as the pack contains them.',
   )
   if (level === 'integrity only') return lines
   lines.push(`The checkpoint of ${size} entries is signed by the key that you pinned for \`${ledger}\`.`)
@@ -167,7 +167,7 @@ export function notProvedBy(basis: Basis): readonly string[] {
   if (level === 'failed' || level === 'malformed') return ['Everything. The findings say why.']
   if (level === 'integrity only')
     lines.push(
-      'The origin: no pinned key signed the pack. Get the trust file of the ledger and verify again.',
+      'The origin: no trust file was given, so no key is pinned. Get the trust file of the ledger and verify again.',
     )
   if (!range)
     lines.push('Completeness: a selection proves that these receipts exist, not that there are no others.')
@@ -200,7 +200,7 @@ export function notProvedBy(basis: Basis): readonly string[] {
     lines.push(`The text of ${some(policiesMissing, 'policy', 'policies')}: it is not in the pack.`)
   lines.push(
     'That sessions are complete and freezes were obeyed: only the gateway checks this.',
-    'The times: each writer uses its own clock.',
+    'The times: each one comes from the clock of the gateway that wrote the receipt.',
     'That tools did what they reported, and that no call bypassed the gateway.',
   )
   return lines

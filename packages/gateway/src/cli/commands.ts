@@ -244,7 +244,14 @@ function addEvidence(program: Command, to: To, groups: Groups): void {
     .argument('<pack>', 'the pack to check')
     .option('--trust <file>', 'the trust file with the ledger key; get it separately from the pack')
     .option('--json', 'print the whole report as JSON')
-    .addOption(whole('--workers <n>', 'number of threads that check signatures; 0 for none', 0, 256))
+    .addOption(
+      whole(
+        '--workers <n>',
+        'number of extra threads that check signatures; with 0, the main thread checks them',
+        0,
+        256,
+      ),
+    )
     .addHelpText(
       ...examples(
         ['tollgate keys trust > trust.json', 'once, on the machine of the gateway'],

@@ -28,14 +28,15 @@ listen:
 policy: policy.yaml
 
 # How receipts commit to arguments: \`plain\` or \`salted\`. With \`salted\`, readers of receipts cannot guess arguments by their hash.
-# Checking them then needs the private store. A salted ledger cannot become plain again.
+# Checking them then needs the private store. A ledger that was created with \`salted\` stays salted.
 commit: ${commit}
 
 # How long the state of an idle session is kept. Default: forever. Receipts are always kept.
 # retention: { sessions: 30d }
 
 # How long calls are kept with their arguments. They are encrypted, in this directory, never in receipts or packs.
-# \`tollgate policy replay\`, \`diff\` and \`learn\` need them. Default: only calls forwarded in observe mode, for 7 days.
+# \`tollgate policy replay\`, \`diff\` and \`learn\` need them. Without this key, only calls that observe
+# mode allowed are kept, for 7 days.
 # The key is in ~/.config/tollgate, or at \`key-file\`; never in this directory. Back it up separately.
 keep: { calls: 7d }
 

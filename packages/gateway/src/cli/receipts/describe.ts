@@ -30,13 +30,16 @@ function about(receipt: Receipt, paint: Colors): string {
       return `created ledger ${shown(receipt.ledger)}`
     case 'decision': {
       const { verdict, tool, principal, reason_code, rung, rule } = receipt
-      const by = rule === undefined ? rung : `${rung}, rule ${shown(rule)}`
-      return `${painted(verdict, paint)} ${shown(tool)} for ${shown(principal)}: ${reason_code} by ${by}`
+      // A gate can deny a call that a rule allows.
+      const part =
+        rung === 'policy' ? `, rule ${shown(rule ?? '')}` : ` (matching rule: ${shown(rule ?? '')})`
+      const named = rule === undefined ? '' : part
+      return `${painted(verdict, paint)} ${shown(tool)} for ${shown(principal)}: ${reason_code} by ${rung}${named}`
     }
     case 'effect': {
       const { status, decision, reported_by, delivery } = receipt
       const delivered = delivery === 'full' ? '' : `, ${delivery}`
-      return `${painted(status, paint)} decision ${decision.slice(0, 8)}, reported by the ${reported_by}${delivered}`
+      return `outcome ${painted(status, paint)} of decision ${decision.slice(0, 8)}, reported by the ${reported_by}${delivered}`
     }
     case 'approval':
       return `${painted(receipt.answer, paint)} for ${receipt.decision.slice(0, 8)} by ${shown(receipt.approver)}${why(receipt.because)}`

@@ -8,12 +8,12 @@ export const STARTER_POLICY = `# The policy of this gateway. It decides every ca
 tollgate: 1
 name: starter
 
-# Trust tiers of principals. The name of a principal comes from the token of the caller.
+# Tiers (privilege levels) of principals. The name of a principal comes from the token of the caller.
 principals:
   "agent:*": { tier: standard }
 
 # The tools: their effect class, their argument schema, and the arguments that contain destinations.
-# A call is denied if its tool is not listed here, or if its schema does not name an argument.
+# A call is denied if its tool is not listed here, or if it has an argument that the schema of the tool does not name.
 # Effect classes: read, write, delete, execute, send, pay, admin.
 tools:
   "demo/read_note":
@@ -57,8 +57,8 @@ rules:
 gates:
   # Destinations. \`ask\` needs an approval; all other destinations are denied.
   egress: { allow: ["example.com"], ask: ["partner.example"] }
-  # Prompt injection, attacks on tools and hidden text, in arguments and in results. With {}, certain findings are denied or
-  # redacted, and likely ones need an approval.
+  # Prompt injection, attacks on tools and hidden text, in arguments and in results. With {}, unmistakable
+  # findings (high) are denied or redacted, and likely ones (medium) need an approval.
   threat: {}
   # Data labels. Secrets must not be sent out and are redacted in results. Personal data needs an approval. For
   # \`internal\` destinations this does not apply. A value that comes only from a flagged text must not be used in a call.
