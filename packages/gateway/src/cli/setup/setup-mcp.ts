@@ -122,7 +122,7 @@ function nothingToDo(terminal: Terminal, { servers, unusable }: Plan): number {
   }
   if (unusable.length > 0) return 1
   throw new CommandError(
-    'no MCP server was found that a client on this machine starts',
+    'found no MCP client on this machine whose configuration starts a server',
     'run this in the directory of your project, if the project has its own configuration',
     'or write `tollgate mcp --` before the command of a server, see docs/mcp.md',
   )
