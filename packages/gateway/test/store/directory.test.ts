@@ -113,9 +113,9 @@ describe.skipIf(NO_PROC !== undefined)('a directory that cannot be created', () 
   })
 
   it.each([
-    ['serve', ['serve', '--data', DATA], {}, 'tollgate init'],
+    ['serve', ['serve', '--data', DATA], {}, ' init'],
     ['demo', ['demo'], { TMPDIR: DATA }, 'set TMPDIR'],
-    ['backup', ['backup', DATA], {}, 'tollgate init'],
+    ['backup', ['backup', DATA], {}, ' init'],
   ])('ends `tollgate %s`, which makes none', async (_, args, env, remedy) => {
     const { code, said } = await run(args, env)
     expect(code).toBe(1)
