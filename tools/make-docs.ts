@@ -3,7 +3,7 @@
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { FINDINGS, STAGES } from '../packages/evidence/src/findings.ts'
-import { REASONS, VERDICTS } from '../packages/evidence/src/reasons.ts'
+import { adviceOf, REASONS, VERDICTS } from '../packages/evidence/src/reasons.ts'
 import { httpReference } from '../packages/gateway/src/api/reference.ts'
 import { policySchemaText } from '../packages/gateway/src/workbench/policy-schema.ts'
 import { THREAT_CODES } from '../packages/kernel/src/gates/threat/finding.ts'
@@ -19,7 +19,7 @@ const ABOUT_VERDICT = {
 function reasons(): string {
   const sections = VERDICTS.map((verdict) => {
     const rows = Object.entries(REASONS).filter(([, reason]) => reason.verdict === verdict)
-    const table = rows.map(([code, { sentence, remedy }]) => `| \`${code}\` | ${sentence} | ${remedy} |`)
+    const table = rows.map(([code, reason]) => `| \`${code}\` | ${reason.sentence} | ${adviceOf(reason)} |`)
     return [
       `## ${verdict}`,
       '',

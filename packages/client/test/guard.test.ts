@@ -229,7 +229,7 @@ describe('nothing runs', () => {
       message: 'No rule of the policy matches this call.',
       receipt: gateway.ledger.entries.at(-1)?.id,
     })
-    expect((thrown as ToolDenied).remedy).toContain('Add a rule')
+    expect((thrown as ToolDenied).remedy).toContain('add a rule')
     expect(runs).toEqual([])
     expect(gateway.receipts('effect')).toEqual([])
   })

@@ -24,4 +24,4 @@ export {
   type Tier,
 } from './kinds.ts'
 export { isMadeSession, madeSession, memoryOf } from './made-session.ts'
-export { reasonOf, VERDICTS, type Reason, type ReasonCode, type Verdict } from './reasons.ts'
+export { adviceOf, reasonOf, VERDICTS, type Reason, type ReasonCode, type Verdict } from './reasons.ts'

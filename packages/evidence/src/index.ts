@@ -125,7 +125,15 @@ export {
 } from './pack.ts'
 export { formatProof, openProof, parseProof, type Proof } from './proof.ts'
 export { isMadeSession, madeSession, memoryOf } from './made-session.ts'
-export { REASONS, reasonOf, VERDICTS, type Reason, type ReasonCode, type Verdict } from './reasons.ts'
+export {
+  adviceOf,
+  REASONS,
+  reasonOf,
+  VERDICTS,
+  type Reason,
+  type ReasonCode,
+  type Verdict,
+} from './reasons.ts'
 export {
   encodeReceipt,
   formatEnvelope,

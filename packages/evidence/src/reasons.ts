@@ -9,7 +9,10 @@ export type Verdict = (typeof VERDICTS)[number]
 export interface Reason {
   readonly verdict: Verdict
   readonly sentence: string
+  /** What to do. Agents read it, so it contains no command. */
   readonly remedy: string
+  /** Commands for an operator. Only people read them: an agent could run them. */
+  readonly operator?: string
 }
 
 /** A reason code. */
@@ -82,7 +85,8 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   OBSERVE_MODE_ALLOWED: allow(
     'No rule matches this call. Observe mode allowed and recorded it.',
-    'Add a rule before observe mode ends, for example with `tollgate policy learn`.',
+    'Add a rule before observe mode ends.',
+    '`tollgate policy learn` proposes one.',
   ),
 
   APPROVAL_REQUIRED: escalate(
@@ -91,7 +95,8 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   TOOL_NOT_PINNED: escalate(
     'The definition of this tool is not pinned yet.',
-    'Ask an operator to review and pin it with `tollgate mcp approve NAME`, then send the call again.',
+    'Ask an operator to review and pin it, then send the call again.',
+    '`tollgate mcp approve NAME` pins it.',
   ),
   EGRESS_APPROVAL_REQUIRED: escalate(
     'The call sends data to a destination that needs approval.',
@@ -134,20 +139,27 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
     'The call is malformed, or can be read in more than one way.',
     'Send plain JSON: UTF-8, no duplicate keys, no numbers beyond 2^53-1, at most 64 levels.',
   ),
-  SYSTEM_FROZEN: deny('All calls are frozen.', 'Wait. An operator can run `tollgate unfreeze all`.'),
+  SYSTEM_FROZEN: deny(
+    'All calls are frozen.',
+    'Wait, or ask an operator to lift the freeze.',
+    '`tollgate unfreeze all` lifts it.',
+  ),
   AGENT_KILLED: deny(
     'This principal is frozen.',
-    'Stop the agent. An operator checks its receipts, then lifts the freeze with `tollgate unfreeze principal NAME`.',
+    'Stop the agent. Ask an operator to check its receipts and, if it is safe, to lift the freeze.',
+    '`tollgate unfreeze principal NAME` lifts it.',
   ),
   TOOL_FROZEN: deny('This tool is frozen.', 'Use another tool, or ask an operator to lift the freeze.'),
   SESSION_FROZEN: deny('This session is frozen.', 'Ask an operator to lift the freeze.'),
   QUOTA_EXCEEDED: deny(
     'This principal was denied too often. Further denials are only counted.',
-    'Stop the agent, read its last receipts, then ask an operator to run `tollgate unfreeze principal NAME`.',
+    'Stop the agent, and ask an operator to read its last receipts and to lift the freeze.',
+    '`tollgate unfreeze principal NAME` lifts it.',
   ),
   STORAGE_QUOTA_EXCEEDED: deny(
     'The principal has used up its storage for today (UTC).',
-    'Stop the agent and read its receipts. The limit resets at midnight UTC; `tollgate unfreeze principal NAME` resets it now. `limits.storage` sets the limit.',
+    'Stop the agent, and ask an operator to read its receipts. The limit resets at midnight UTC.',
+    '`tollgate unfreeze principal NAME` resets it now; `limits.storage` sets the limit.',
   ),
   DENY_TOOL_NOT_FOUND: deny(
     'The tool is not in the catalogue.',
@@ -155,11 +167,13 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   TOOL_NOT_DECLARED: deny(
     'The policy does not declare this tool, so its effect class is unknown.',
-    'Declare the tool with its effect class under `tools` in the policy, and add a rule for it. `tollgate policy draft` proposes both.',
+    'Declare the tool with its effect class under `tools` in the policy, and add a rule for it.',
+    '`tollgate policy draft` proposes both.',
   ),
   TOOL_DEFINITION_CHANGED: deny(
     'The definition of the tool differs from its pin.',
-    'Compare the definitions with `tollgate mcp show NAME`. If the change is wanted, pin the new one.',
+    'Ask an operator to compare the definitions and, if the change is wanted, to pin the new one.',
+    '`tollgate mcp show NAME` shows the definitions; `tollgate mcp approve NAME` pins the new one.',
   ),
   SCHEMA_VIOLATION: deny(
     'The arguments do not match the schema of the tool.',
@@ -224,11 +238,13 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   SESSION_RISK_MEMORY_DENY: deny(
     'The session as a whole has become too risky. This call alone may be harmless.',
-    'Wait: risk falls with time. An operator can inspect the session with `tollgate sessions show ID` and clear its risk with `tollgate sessions reset ID --because REASON`.',
+    'Wait: risk falls with time. Ask an operator to inspect the session.',
+    '`tollgate sessions show ID` shows it; `tollgate sessions reset ID --because REASON` clears its risk.',
   ),
   TRUST_INSUFFICIENT: deny(
     'The trust of the principal is too low for this effect class.',
-    'Use a tool with a milder effect. Trust recovers with time and good outcomes. An operator can run `tollgate trust reset PRINCIPAL --because REASON`.',
+    'Use a tool with a milder effect, or ask an operator. Trust recovers with time and good outcomes.',
+    '`tollgate trust reset PRINCIPAL --because REASON` resets it.',
   ),
   INSUFFICIENT_PRIVILEGE: deny(
     'The tier of the principal is too low for this effect class.',
@@ -236,11 +252,13 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   NO_POLICY_DEFINED: deny(
     'No policy is in force, so every call is denied.',
-    'Write a policy, or start with `tollgate policy draft`. Put it in force with `tollgate policy activate`.',
+    'Ask an operator to put a policy in force.',
+    '`tollgate policy draft` writes a first one; `tollgate policy activate` puts it in force.',
   ),
   NO_RULE_MATCHED: deny(
     'No rule of the policy matches this call.',
-    'Add a rule, or start with `tollgate policy draft`. `tollgate policy explain` shows why no rule matched.',
+    'Ask an operator to add a rule for it.',
+    '`tollgate policy draft` writes a first one; `tollgate policy explain` shows why no rule matched.',
   ),
   POLICY_VIOLATION: deny(
     'A policy rule denies this call.',
@@ -276,11 +294,13 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   STATE_MISMATCH: deny(
     'The state of the session is missing or does not match its receipts.',
-    'Run `tollgate fsck`, then start a new session.',
+    'Start a new session, and ask an operator to check the ledger.',
+    '`tollgate fsck` checks it.',
   ),
   LEDGER_UNAVAILABLE: deny(
     'The ledger cannot record, so every call is denied.',
-    'Run `tollgate doctor`, free or repair the storage, then restart the gateway.',
+    'Ask an operator to free or repair the storage and to restart the gateway.',
+    '`tollgate doctor` finds the fault.',
   ),
 }
 
@@ -290,14 +310,25 @@ export function reasonOf(code: string): Reason | undefined {
   return Object.hasOwn(REASONS, code) ? REASONS[code as ReasonCode] : undefined
 }
 
-function allow(sentence: string, remedy: string): Reason {
-  return { verdict: 'ALLOW', sentence, remedy }
+/** The remedy with the commands of an operator, for people. Never show it to an agent. */
+export function adviceOf({ remedy, operator }: Reason): string {
+  return operator === undefined ? remedy : `${remedy} ${operator}`
 }
 
-function deny(sentence: string, remedy: string): Reason {
-  return { verdict: 'DENY', sentence, remedy }
+function allow(...texts: Texts): Reason {
+  return row('ALLOW', texts)
 }
 
-function escalate(sentence: string, remedy: string): Reason {
-  return { verdict: 'ESCALATE', sentence, remedy }
+function deny(...texts: Texts): Reason {
+  return row('DENY', texts)
+}
+
+function escalate(...texts: Texts): Reason {
+  return row('ESCALATE', texts)
+}
+
+type Texts = readonly [sentence: string, remedy: string, operator?: string]
+
+function row(verdict: Verdict, [sentence, remedy, operator]: Texts): Reason {
+  return { verdict, sentence, remedy, ...(operator !== undefined && { operator }) }
 }

@@ -7,10 +7,13 @@ describe('the table of reasons', () => {
   it.each(rows)('%s has one verdict, a sentence and a remedy', (code, reason) => {
     expect(code).toMatch(/^[A-Z]+(?:_[A-Z]+)*$/)
     expect(code.length).toBeLessThanOrEqual(64)
-    expect(Object.keys(reason).sort()).toEqual(['remedy', 'sentence', 'verdict'])
+    const { operator, ...rest } = reason
+    expect(Object.keys(rest).sort()).toEqual(['remedy', 'sentence', 'verdict'])
+    if (operator !== undefined) expect(operator).toMatch(/^`tollgate [^\n]{8,}[^.]\.$/)
     expect(VERDICTS).toContain(reason.verdict)
     expect(reason.sentence).toMatch(/^[A-Z][^\n]{8,}[^.]\.$/)
     expect(reason.remedy).toMatch(/^[A-Z][^\n]{8,}[^.]\.$/)
+    expect(reason.remedy).not.toContain('`tollgate')
   })
 
   it('has a code for each verdict', () => {

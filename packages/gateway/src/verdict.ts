@@ -54,8 +54,10 @@ export function receiptNote(receipt: string | undefined): string {
   return receipt === undefined ? '' : ` Receipt: ${receipt}`
 }
 
+/** Names the request and no command: an agent that reads a command could run it. */
 function askFor(reason: Decided['reason'], approval: string | undefined): string {
-  const once = `ask the user to run \`tollgate approvals approve ${approval ?? ''}\``
-  if (reason !== 'TOOL_NOT_PINNED') return `${once}, or to deny the call.`
-  return `ask the user to review the tool and approve it with \`tollgate mcp approve NAME\`; for this one call alone, ${once}.`
+  const request = approval === undefined ? 'this call' : `the request ${approval}`
+  const once = `ask the operator to answer ${request}`
+  if (reason !== 'TOOL_NOT_PINNED') return `${once}.`
+  return `ask the operator to review the tool and approve it; for this one call alone, ${once}.`
 }

@@ -1,6 +1,6 @@
 // Converts an explanation to the JSON of the API: flat lists, with rule ids instead of rules.
 
-import { reasonOf, type Decision, type ReasonCode, type Verdict } from '@tollgate/evidence/core'
+import { adviceOf, reasonOf, type Decision, type ReasonCode, type Verdict } from '@tollgate/evidence/core'
 import type { Examined, Explained, Look, Rule } from '@tollgate/kernel/policy'
 import type { Explanation, Obstacle, StepReport } from '@tollgate/kernel/workbench'
 
@@ -93,8 +93,9 @@ export function showExplanation(explanation: Explanation, policy: string): Shown
 }
 
 function meaningOf(code: ReasonCode): { readonly message: string; readonly remedy: string } {
-  const { sentence = '', remedy = '' } = reasonOf(code) ?? {}
-  return { message: sentence, remedy }
+  const reason = reasonOf(code)
+  // Agents may not ask for explanations, so commands are fine here.
+  return { message: reason?.sentence ?? '', remedy: reason ? adviceOf(reason) : '' }
 }
 
 function showStep({ rung, standing, asked, word }: StepReport): ShownStep {

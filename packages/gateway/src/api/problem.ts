@@ -43,8 +43,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
   'token-missing': {
     status: 401,
     title: 'The request has no token.',
-    remedy:
-      'Send `Authorization: Bearer tg_…`; run `tollgate tokens issue --role ROLE --principal NAME` to create a token.',
+    remedy: 'Send `Authorization: Bearer tg_…`; an admin issues tokens.',
   },
   'token-unknown': {
     status: 401,
@@ -65,12 +64,12 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
   'pin-refused': {
     status: 409,
     title: 'The tool cannot be pinned or unpinned.',
-    remedy: 'Review its definition again with `tollgate mcp show TOOL`.',
+    remedy: 'Ask an operator to review its definition again.',
   },
   'delegation-refused': {
     status: 409,
     title: 'The delegation cannot be registered.',
-    remedy: 'Sign a new delegation. Run `tollgate delegations list` to see the registered ones.',
+    remedy: 'Sign a new delegation, or ask an operator about the registered ones.',
   },
   'scope-refused': {
     status: 409,
@@ -109,7 +108,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
   'ledger-unavailable': {
     status: 503,
     title: 'The ledger cannot record, so every call is denied.',
-    remedy: 'Run `tollgate doctor`; free or repair the storage and restart the gateway.',
+    remedy: 'Ask an operator to free or repair the storage and to restart the gateway.',
   },
   'gateway-needed': {
     status: 503,

@@ -145,6 +145,6 @@ function callerOf(
 
 function unknownToken(ownKey: boolean): Refused {
   const where = ownKey ? 'in the header `tollgate-token`' : 'as the API key of the client'
-  const message = `the token is missing, unknown, revoked or expired; send a Tollgate token ${where} (issue one with \`tollgate tokens issue --role agent --principal agent:NAME\`)`
+  const message = `the token is missing, unknown, revoked or expired; send a Tollgate token ${where}; an admin issues one`
   return new Refused(401, 'TOKEN_UNKNOWN', message)
 }

@@ -287,7 +287,7 @@ function blocked(full: string, name: string, catalogue: Catalogue): JsonObject {
   const why = changed
     ? 'Its definition changed after a person approved it.'
     : 'No person has approved it yet.'
-  const description = `Blocked by Tollgate. ${why} The user can review it with \`tollgate mcp show ${full}\` and approve it with \`tollgate mcp approve ${full}\`.`
+  const description = `Blocked by Tollgate. ${why} Ask the operator to review and approve the tool ${full}.`
   return { name, description, inputSchema: { type: 'object' } }
 }
 

@@ -77,7 +77,7 @@ describe('evaluate', () => {
       answer = await rig.ask('agent', 'POST', '/v1/evaluate', call)
     expect(answer.json).toMatchObject({ reason_code: 'SESSION_RISK_MEMORY_DENY', approval: null })
     expect(answer.json.detail).toMatch(/^risk score 0\.\d{4}, threshold 0\.3800, raised by \w+$/)
-    expect(answer.json.remedy).toContain('tollgate sessions reset')
+    expect(answer.json.remedy).toContain('Ask an operator')
   })
 
   test('reads the session outside or inside of the context, and denies two different ones', async () => {

@@ -302,7 +302,9 @@ describe('quarantine', () => {
       verdict: 'ESCALATE',
       reason_code: 'TOOL_NOT_PINNED',
     })
-    expect(at(answer, 'result', 'content', 0, 'text')).toMatch(/tollgate approvals approve [0-9a-f]{64}/)
+    expect(at(answer, 'result', 'content', 0, 'text')).toMatch(
+      /ask the operator to answer the request [0-9a-f]{64}/,
+    )
     expect(at(await client.request('prompts/list'), 'result')).toEqual({ prompts: [] })
     expect(at(await client.request('completion/complete', { ref: { name: 'x' } }), 'error', 'code')).toBe(403)
     expect(gate.server.reached).toEqual([])

@@ -69,7 +69,7 @@ export const EFFECT_RESERVE: number = 16 << 10
 
 /** The message for requests other than calls that are refused at the limit. */
 export const STORAGE_USED_UP: string =
-  'the principal has reached its storage limit for today (UTC); wait for the next day, or ask an operator to run `tollgate unfreeze principal NAME`'
+  'the principal has reached its storage limit for today (UTC); wait for the next day, or ask an operator to unfreeze the principal'
 
 const DAY = 86_400_000
 // The sum is stored rounded up to this step, so that few calls write it and a restart never lowers it.

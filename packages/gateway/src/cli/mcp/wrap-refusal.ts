@@ -22,10 +22,10 @@ function isModern(params: Request['params']): boolean {
 
 /** The text for a request that was not sent. */
 export function notRun(data: string, because: string): string {
-  return `this call did not run: no Tollgate gateway answers (${because}); start one with \`tollgate up --data ${data}\`, and check \`${data}/gateway.log\``
+  return `this call did not run: no Tollgate gateway answers (${because}); ask the operator to start it; its log is \`${data}/gateway.log\``
 }
 
 /** The text for a request that was sent, and whose outcome is unknown. */
 export function unknownOutcome(data: string): string {
-  return `the Tollgate gateway ended during this call, so it is unknown whether it ran; check with \`tollgate receipts list --data ${data}\``
+  return `the Tollgate gateway ended during this call, so it is unknown whether it ran; ask the operator to look at the receipts in \`${data}\``
 }

@@ -11,6 +11,7 @@ import {
   type RequestId,
 } from '../../mcp/message.ts'
 import type { WrapLink, LinkEvents } from './wrap-link.ts'
+import { word } from '../program/table.ts'
 import { notRun, refusalOf, unknownOutcome } from './wrap-refusal.ts'
 import { StartFailed } from './wrap-start.ts'
 
@@ -184,7 +185,8 @@ export function createRelay(options: RelayOptions): Relay {
         if (!isOver()) options.say(`lost the gateway: ${reason}; trying to connect again`)
       } catch (fault) {
         const message = fault instanceof Error ? fault.message : 'unknown error'
-        if (message !== reason && !isOver()) options.say(`no gateway: ${message}`)
+        if (message !== reason && !isOver())
+          options.say(`no gateway: ${message}; start one with \`tollgate up --data ${word(options.data)}\``)
         reason = message
         // Waiting would not help.
         if (fault instanceof StartFailed) refuseWaiting()

@@ -1,6 +1,6 @@
 // Explains a past decision from its receipt and the policy of that time.
 
-import { reasonOf, type Decision } from '@tollgate/evidence'
+import { adviceOf, reasonOf, type Decision } from '@tollgate/evidence'
 import { parsePolicy, type Rule } from '@tollgate/kernel/policy'
 import { ask } from '../program/ask.ts'
 import { withConnection, type Connection } from '../program/connect.ts'
@@ -34,7 +34,8 @@ export async function explainReceipt(
     const { local } = connection
     const found = local ? await explainKept(local.view, { ...entry, receipt }) : 'not here'
     const kept = typeof found === 'string' || 'unreadable' in found ? undefined : found
-    const { sentence: message = '', remedy = '' } = reasonOf(receipt.reason_code) ?? {}
+    const reason = reasonOf(receipt.reason_code)
+    const [message, remedy] = reason ? [reason.sentence, adviceOf(reason)] : ['', '']
     terminal.data({ ...entry, message, remedy, rule: rule ?? null, explanation: kept ?? null }, () => {
       const facts = { id: entry.id, receipt, message, remedy, rule, known: policy !== undefined }
       const { tool, principal } = receipt
