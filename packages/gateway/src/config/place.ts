@@ -25,14 +25,18 @@ function absoluteOr(path: string | undefined, ...inHome: readonly string[]): str
   return path !== undefined && isAbsolute(path) ? path : join(homedir(), ...inHome)
 }
 
+/** The directory of Tollgate in the user's configuration directory. */
+export function configHome(env: NodeJS.ProcessEnv = process.env): string {
+  const windows = process.platform === 'win32' ? env['APPDATA'] : undefined
+  return join(windows ?? absoluteOr(env['XDG_CONFIG_HOME'], '.config'), 'tollgate')
+}
+
 /** The default of `keep.key-file`: the key that encrypts the kept calls of a ledger, in the user's configuration directory. */
 export function defaultKeyFile(ledger: string, env: NodeJS.ProcessEnv = process.env): string {
-  const windows = process.platform === 'win32' ? env['APPDATA'] : undefined
-  const home = windows ?? absoluteOr(env['XDG_CONFIG_HOME'], '.config')
   const readable = ledger.replaceAll(/[^A-Za-z0-9.-]+/g, '-').slice(0, 60)
   // Two ledger names can have the same readable part. The digest makes the file names distinct.
   const digest = createHash('sha256').update(ledger).digest('hex').slice(0, 8)
-  return join(home, 'tollgate', `${readable}-${digest}.key`)
+  return join(configHome(env), `${readable}-${digest}.key`)
 }
 
 /** Whether a path is this directory or inside it. */

@@ -17,7 +17,9 @@ import type { Rotation } from '../../rotate.ts'
 import type { LedgerView } from '../../view.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf } from '../program/connect.ts'
+import { placeOf } from '../program/logins.ts'
 import { shown, table } from '../program/table.ts'
+import { unlockToken } from '../program/unlock.ts'
 import { CommandError, type Terminal } from '../program/terminal.ts'
 
 type KeyStatus = 'in service' | 'retired' | 'unknown to the ledger'
@@ -82,6 +84,7 @@ export async function runRotate(terminal: Terminal, options: RotateOptions): Pro
       'stop it, rotate the key, then start it again',
     )
   }
+  await unlockToken(placeOf({ data: config.data }))
   const role = options.ledger === true ? 'ledger' : 'writer'
   const { added, retired, file } = await rotate(config, role)
   terminal.data({ role, added, retired }, added)

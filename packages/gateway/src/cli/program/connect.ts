@@ -1,16 +1,18 @@
 // Connects a command to a gateway, in one of three ways. All of them use the same API:
 //
 // - With a URL or a token: over HTTP. An operator token without a URL uses the operator socket of the data directory.
+// - With a token that `tollgate login` stored: the same, after a person has typed the passphrase on the terminal. If no gateway runs,
+//   on the data directory, also only after the passphrase. Commands that read need none, unless only the running gateway knows it.
 // - Without a token, for reading: on the data directory. File permissions decide who can read it.
 // - Without a token, for writing: on the data directory as `local:<user>`, if no gateway runs on it.
 
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import process from 'node:process'
 import type { Catalogue } from '@tollgate/kernel/admin'
 import type { Config } from '../../config/config.ts'
-import { DEFAULT_PORT, defaultData } from '../../config/place.ts'
+import { CONFIG_FILE, DEFAULT_PORT, defaultData } from '../../config/place.ts'
 import { silent } from '../../log.ts'
 import type { Identity } from '../../tokens.ts'
 import type { LedgerView } from '../../view.ts'
@@ -18,6 +20,7 @@ import { REQUEST_TIMEOUT } from './ask.ts'
 import { type GatewayOptions } from '../commands.ts'
 import { VERSION } from './version.ts'
 import { onInterrupt } from './interrupt.ts'
+import { loginFor, placeOf } from './logins.ts'
 import { fetchOver, operatorSocket } from './operator-socket.ts'
 import { CommandError, UsageError } from './terminal.ts'
 import { tlsFault } from './tls-fault.ts'
@@ -39,7 +42,8 @@ interface LocalGateway {
   readonly catalogue?: Catalogue
 }
 
-type Purpose = 'read' | 'write'
+/** `restrict` only takes rights away, so it needs no passphrase on a data directory. */
+type Purpose = 'read' | 'write' | 'restrict'
 
 /** Returns the data directory that was named, or the default one. */
 export function dataOf({ data }: { readonly data?: string }): string {
@@ -72,19 +76,21 @@ export async function withConnection<T>(
 
 /** Connects to the gateway. @throws with a remedy if that is not possible. */
 export async function connect(options: GatewayOptions, purpose: Purpose): Promise<Connection> {
-  const token = tokenOf(options)
-  if (token !== undefined && options.url === undefined) {
-    const socket = await operatorSocket(dataOf(options), token)
-    if (socket !== undefined) {
-      return overHttp('http://localhost', token, socket, (url, init) => fetchOver(socket, url, init))
-    }
+  const token = givenToken(options)
+  if (token !== undefined) return connectWith(options, token)
+  const stored = await storedToken(options, purpose)
+  if (stored !== undefined && (options.url !== undefined || (await runsOn(options)))) {
+    return connectWith(options, stored)
   }
-  if (token !== undefined) return overHttp(options.url ?? urlOf(await configOf(options)), token)
   if (options.url !== undefined) {
-    throw new UsageError(`\`${options.url}\` needs a token`, 'set TOLLGATE_TOKEN, or use `--token-file FILE`')
+    throw new UsageError(
+      `\`${options.url}\` needs a token`,
+      `store one with \`tollgate login --url ${options.url}\`; a program uses \`--token-file FILE\` or TOLLGATE_TOKEN`,
+    )
   }
   const config = await configOf(options)
-  const connection = purpose === 'read' ? await onView(config) : await onGateway(config)
+  const connection =
+    purpose === 'read' ? await onView(config, () => forKernel(options, config)) : await onGateway(config)
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= connection.close())
   const forget = onInterrupt(close)
@@ -97,6 +103,42 @@ export async function connect(options: GatewayOptions, purpose: Purpose): Promis
   }
 }
 
+/** Connects to a running gateway with this token. */
+export async function connectWith(options: GatewayOptions, token: string): Promise<Connection> {
+  if (options.url !== undefined) return overHttp(options.url, token)
+  const socket = await operatorSocket(dataOf(options), token)
+  if (socket === undefined) return overHttp(urlOf(await configOf(options)), token)
+  return overHttp('http://localhost', token, socket, (url, init) => fetchOver(socket, url, init))
+}
+
+/** Returns the stored token, after the passphrase. A data directory can be read, and calls on it restricted, without one. */
+async function storedToken(options: GatewayOptions, purpose: Purpose): Promise<string | undefined> {
+  const { url } = options
+  if (url === undefined && purpose === 'read') return undefined
+  const place = placeOf({ url, data: dataOf(options) })
+  if (!loginFor(place)) return undefined
+  if (url === undefined && purpose === 'restrict' && !(await runsOn(options))) return undefined
+  const { unlockToken } = await import('./unlock.ts')
+  return unlockToken(place)
+}
+
+/** Opens what a request needs that reads the memory of a gateway: the running one, with the stored token, or one in this process. */
+async function forKernel(options: GatewayOptions, config: Config): Promise<Connection> {
+  const place = placeOf({ data: config.data })
+  if (!loginFor(place) || !(await runsOn(options))) return onGateway(config)
+  const { unlockToken } = await import('./unlock.ts')
+  const token = await unlockToken(place)
+  return token === undefined ? onGateway(config) : connectWith(options, token)
+}
+
+/** Whether a gateway runs on the data directory. */
+export async function runsOn(options: GatewayOptions): Promise<boolean> {
+  const data = resolve(dataOf(options))
+  if (!existsSync(join(data, CONFIG_FILE))) return false
+  const { isRunning } = await import('../../open.ts')
+  return isRunning({ data })
+}
+
 /** Loads the YAML reader only where it is needed, because loading takes longer than a request. */
 async function configOf(options: GatewayOptions): Promise<Config> {
   const { readConfig } = await import('../../config/config.ts')
@@ -104,7 +146,7 @@ async function configOf(options: GatewayOptions): Promise<Config> {
 }
 
 /** Returns the token from a private file or from the environment, never from the command line. */
-function tokenOf({ tokenFile }: GatewayOptions): string | undefined {
+export function givenToken({ tokenFile }: GatewayOptions): string | undefined {
   const { TOLLGATE_TOKEN: given = '' } = process.env
   if (tokenFile === undefined) return given === '' ? undefined : checkedToken(given, 'TOLLGATE_TOKEN')
   if (process.platform !== 'win32' && (statSync(tokenFile).mode & 0o077) !== 0) {
@@ -114,7 +156,7 @@ function tokenOf({ tokenFile }: GatewayOptions): string | undefined {
 }
 
 /** Refuses anything that is not a token, because it could be another secret. */
-function checkedToken(text: string, where: string): string {
+export function checkedToken(text: string, where: string): string {
   if (/^tg_[a-z]+_[A-Za-z0-9_-]{43}$/.test(text)) return text
   throw new UsageError(
     `${where} does not contain a token`,
@@ -195,7 +237,7 @@ function asking(app: { fetch(request: Request): Promise<Response> }): Ask {
 }
 
 /** Opens the ledger for reading, also while a gateway runs. Opens a whole gateway when a request needs the kernel. */
-async function onView(config: Config): Promise<Connection> {
+async function onView(config: Config, openWhole: () => Promise<Connection>): Promise<Connection> {
   const [{ openView }, { createApp }] = await Promise.all([
     import('../../open.ts'),
     import('../../api/app.ts'),
@@ -216,7 +258,7 @@ async function onView(config: Config): Promise<Connection> {
       if (whole) return whole.request(path, init)
       const response = await ask(path, init)
       if (!(await needsGateway(response))) return response
-      whole = await onGateway(config)
+      whole = await openWhole()
       return whole.request(path, init)
     },
     async close() {
@@ -267,7 +309,8 @@ async function onGateway(config: Config): Promise<Connection> {
 function needsToken(config: Config): CommandError {
   return new CommandError(
     `a gateway runs on \`${config.data}\`, so this command must go through it`,
-    'set TOLLGATE_TOKEN to an operator or admin token; `tollgate init` and `tollgate up` show the first one once',
+    'store an operator or admin token with `tollgate login`; `tollgate init` and `tollgate up` create the first one',
+    'a program uses `--token-file FILE` or TOLLGATE_TOKEN',
     `if you never saw one because \`tollgate mcp\` started the gateway: stop it (its process is in \`${join(config.data, 'gateway.log')}\`) and run \`tollgate up\` once in a terminal`,
     'or stop the gateway first',
   )

@@ -1,20 +1,20 @@
 // Shared parts of command declarations: options, examples, and errors of wrong usage.
 
-import { Option, InvalidArgumentError, type Command } from 'commander'
+import { Option, InvalidArgumentError, type Command, type CommandOptions } from 'commander'
 
 /** Declares a command that uses a data directory. */
-export function local(parent: Command, name: string): Command {
+export function local(parent: Command, name: string, options: CommandOptions = {}): Command {
   return parent
-    .command(name)
+    .command(name, options)
     .addOption(new Option('--data <dir>', 'the data directory').env('TOLLGATE_DATA'))
     .option('--json', 'print JSON')
 }
 
 /** Declares a command that uses a gateway: over HTTP with a URL or a token, otherwise on the data directory. */
-export function remote(parent: Command, name: string): Command {
-  return local(parent, name)
+export function remote(parent: Command, name: string, options: CommandOptions = {}): Command {
+  return local(parent, name, options)
     .addOption(new Option('--url <url>', 'the address of the gateway; needs a token').env('TOLLGATE_URL'))
-    .option('--token-file <file>', 'a file with the token; default: TOLLGATE_TOKEN')
+    .option('--token-file <file>', 'for programs: a file with the token; default: TOLLGATE_TOKEN')
 }
 
 /** Adds the filter options of commands that list receipts. */

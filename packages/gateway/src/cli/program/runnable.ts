@@ -9,8 +9,8 @@ import { commandWord, shellWord } from './launcher.ts'
 
 /** Commands without subcommands. */
 export const SINGLE: readonly string[] = [
-  ...['backup', 'demo', 'doctor', 'export', 'freeze', 'fsck', 'help', 'init', 'self-install', 'serve'],
-  ...['status', 'unfreeze', 'up', 'verify'],
+  ...['backup', 'demo', 'doctor', 'export', 'freeze', 'fsck', 'help', 'init', 'login', 'logout'],
+  ...['self-install', 'serve', 'status', 'unfreeze', 'up', 'verify', 'whoami'],
 ]
 
 /** Commands with subcommands. */
@@ -67,7 +67,8 @@ function withData(first: string, second: string, rest: string, data: string | un
   // The name of a group alone is no command.
   if (isGroup && second === '') return all
   const [line = ''] = rest.split(/[`\n]/, 1)
-  if (/(?:^| )--data\b/.test(line)) return all
+  // A command that names its data directory or its gateway is complete.
+  if (/(?:^| )--(?:data|url)\b/.test(line)) return all
   return [...words, '--data', shellWord(data), ...others]
 }
 

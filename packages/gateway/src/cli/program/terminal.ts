@@ -3,7 +3,7 @@
 // Standard output contains only the requested data. With --json it is one JSON document, or one per line for endless output.
 //
 // Everything else goes to standard error, after `tollgate:`, in lower case and without a full stop: first what happened, then what to
-// do, one per line. Commands ask no questions, except `mcp approve` and `setup`, and only on a terminal.
+// do, one per line. Commands ask no questions, except for a passphrase, and in `mcp approve` and `setup`, and only on a terminal.
 //
 // Commands in texts for people are printed as the user's shell takes them (`runnable.ts`). JSON, files and receipts are never changed.
 //

@@ -176,9 +176,15 @@ export async function activateFirst(
   return parsed.policy.name
 }
 
+/** Whether an admin token exists that outlives this run. */
+export function hasAdmin({ tokens }: Gateway): boolean {
+  return tokens.list().some(({ role, run }) => role === 'admin' && !run)
+}
+
 /** Issues the first admin token if there is none. It is shown once. */
-export async function firstAdmin({ tokens, config }: Gateway): Promise<string | undefined> {
-  if (tokens.list().some(({ role, run }) => role === 'admin' && !run)) return undefined
+export async function firstAdmin(gateway: Gateway): Promise<string | undefined> {
+  if (hasAdmin(gateway)) return undefined
+  const { tokens, config } = gateway
   const request = { role: 'admin', tenant: config.tenant, principal: `user:${localUser()}` } as const
   return (await tokens.issue(request, `local:${localUser()}`)).token
 }

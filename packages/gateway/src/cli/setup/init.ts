@@ -6,7 +6,8 @@ import { openKeyring } from '../../keyring.ts'
 import { openGateway } from '../../open.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf, localUser, readIfThere } from '../program/connect.ts'
-import { activateFirst, createData, firstAdmin, newPassphrase, refuseExisting, type Made } from './create.ts'
+import { activateFirst, createData, newPassphrase, refuseExisting, type Made } from './create.ts'
+import { firstToken } from './offer-login.ts'
 import type { Terminal } from '../program/terminal.ts'
 
 interface InitOptions extends DataOptions {
@@ -37,8 +38,13 @@ export async function runInit(terminal: Terminal, options: InitOptions): Promise
   try {
     const policy = await activateFirst(gateway, readIfThere(config.policy))
     if (policy !== undefined) terminal.say(`activated policy \`${policy}\``)
-    const token = await firstAdmin(gateway)
-    terminal.say(`admin token of \`user:${localUser()}\`, shown only once; store it in a password manager:`)
+    const first = await firstToken(terminal, gateway)
+    const token = first.kind === 'shown' ? first.token : undefined
+    if (token !== undefined) {
+      terminal.say(
+        `admin token of \`user:${localUser()}\`, shown only once; store it with \`tollgate login\`:`,
+      )
+    }
     terminal.data({ data, ledger: config.ledger, created, token }, token ?? '')
     terminal.say('next: `tollgate up` starts the gateway, `tollgate doctor` checks it')
     return 0

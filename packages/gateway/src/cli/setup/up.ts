@@ -11,12 +11,14 @@ import { placed } from '../policy/policy-file.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf, localUser, readIfThere, urlOf } from '../program/connect.ts'
 import { startWords } from '../program/launcher.ts'
-import { activateFirst, createData, firstAdmin } from './create.ts'
+import { activateFirst, createData } from './create.ts'
 import { runGateway, untilPoisoned, withPort, type RunningGateway } from './run-gateway.ts'
 import { pendingNotice, policyStatus } from '../policy/policy-status.ts'
+import { loginFor, placeOf } from '../program/logins.ts'
 import { word } from '../program/table.ts'
 import type { Terminal } from '../program/terminal.ts'
 import { observeNotice } from '../policy/observe.ts'
+import { firstToken } from './offer-login.ts'
 import { observedIn } from './status.ts'
 import { welcome } from './welcome.ts'
 
@@ -59,7 +61,8 @@ export async function runUp(terminal: Terminal, options: UpOptions): Promise<num
 /** Prints how to use the gateway. Creates tokens only now: a token that is shown once must not be lost in a failed start. */
 async function announce(terminal: Terminal, { gateway, url }: RunningGateway, usual: string): Promise<void> {
   const { data } = gateway.config
-  const admin = await firstAdmin(gateway)
+  const first = await firstToken(terminal, gateway)
+  const admin = first.kind === 'shown' ? first.token : undefined
   const agent = await agentToken(gateway)
   if (terminal.json) {
     terminal.row({ url, data, agent_token: agent, admin_token: admin ?? null }, () => '')
@@ -73,6 +76,7 @@ async function announce(terminal: Terminal, { gateway, url }: RunningGateway, us
     directory: data === defaultData() ? undefined : data,
     admin: admin === undefined ? undefined : { token: admin, of: `user:${localUser()}` },
     elsewhere: url !== usual,
+    hasLogin: loginFor(placeOf({ data })) !== undefined,
   })
   terminal.say(`gateway listening on ${url}; data directory \`${data}\``)
   for (const line of lines) terminal.line(line)

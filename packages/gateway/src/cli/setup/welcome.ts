@@ -14,6 +14,8 @@ interface WelcomeFacts {
   readonly admin: { readonly token: string; readonly of: string } | undefined
   /** The gateway listens on another address than the configured one, so commands need `TOLLGATE_URL`. */
   readonly elsewhere: boolean
+  /** A token is stored for this data directory. Commands with it use the operator socket and need no address. */
+  readonly hasLogin: boolean
 }
 
 /** Returns the lines of the text. */
@@ -27,7 +29,7 @@ export function welcome(about: WelcomeFacts): readonly string[] {
     ),
     ...section('A call that is denied:', call(about, 'demo/delete_note', { name: 'shopping' })),
     ...section(
-      'A call that needs approval. List and approve it in another terminal, with the admin token:',
+      `A call that needs approval. List and approve it in another terminal${about.hasLogin ? ', with your passphrase' : ''}:`,
       call(about, 'demo/post_note', { url: 'https://partner.example/in', name: 'shopping' }),
       `tollgate approvals list${data}`,
       `tollgate approvals approve ID${data}`,
@@ -52,15 +54,24 @@ export function welcome(about: WelcomeFacts): readonly string[] {
   ]
 }
 
-function settings({ admin, elsewhere, url }: WelcomeFacts): readonly string[] {
-  const address = elsewhere ? [`export TOLLGATE_URL=${url}`] : []
-  if (admin) {
-    const title = `Admin token of ${admin.of}, shown only once. Store it in a password manager:`
-    return section(title, `export TOLLGATE_TOKEN=${admin.token}`, ...address)
-  }
-  return elsewhere
-    ? section('This address differs from the configured one. Set it for the other commands:', ...address)
+function settings({ admin, elsewhere, url, data, hasLogin }: WelcomeFacts): readonly string[] {
+  const token = admin
+    ? [
+        ...section(`Admin token of ${admin.of}, shown only once:`, admin.token),
+        ...section(
+          'Store it under a passphrase in another terminal. Do not put it into a variable: an agent inherits variables.',
+          `tollgate login${data}`,
+        ),
+      ]
     : []
+  const address =
+    elsewhere && !admin && !hasLogin
+      ? section(
+          'This address differs from the configured one. Set it for the other commands:',
+          `export TOLLGATE_URL=${url}`,
+        )
+      : []
+  return [...token, ...address]
 }
 
 function section(title: string, ...commands: readonly string[]): readonly string[] {
