@@ -15,14 +15,14 @@ export interface Environment {
 
 /** Reads the environment. Exits the program if a required variable is missing. */
 export function environment(...further: readonly Further[]): Environment {
-  const missing = ['TOLLGATE_URL', 'TOLLGATE_TOKEN', ...further].filter((name) => !process.env[name])
+  const missing = ['TOLLGATE_URL', 'TOLLGATE_AGENT_TOKEN', ...further].filter((name) => !process.env[name])
   if (missing.length > 0) {
     console.error(`set ${missing.join(', ')}; see examples/README.md`)
     process.exit(2)
   }
   return {
     url: process.env.TOLLGATE_URL ?? '',
-    token: process.env.TOLLGATE_TOKEN ?? '',
+    token: process.env.TOLLGATE_AGENT_TOKEN ?? '',
     approverToken: process.env.TOLLGATE_APPROVER_TOKEN ?? '',
     trustFile: process.env.TOLLGATE_TRUST ?? '',
   }

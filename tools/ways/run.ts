@@ -73,6 +73,7 @@ function start(folder: string, args: readonly string[]): Talk {
     TOLLGATE_WAYS: join(folder, 'log'),
     TOLLGATE_MARKER: MARKER,
     TOLLGATE_TOKEN: '',
+    TOLLGATE_AGENT_TOKEN: '',
     XDG_CONFIG_HOME: join(folder, 'config'),
     NODE_OPTIONS: '',
   }

@@ -34,7 +34,7 @@ describe('an example', () => {
     gateway = await startGateway()
     env = {
       TOLLGATE_URL: gateway.url,
-      TOLLGATE_TOKEN: gateway.agentToken,
+      TOLLGATE_AGENT_TOKEN: gateway.agentToken,
       TOLLGATE_APPROVER_TOKEN: gateway.adminToken,
       TOLLGATE_TRUST: gateway.trustFile,
     }
@@ -63,7 +63,7 @@ describe('an example', () => {
   })
 
   it.each(Object.keys(says))('%s fails with an unknown token and prints why', async (name) => {
-    const { code, err } = await run(name, { ...env, TOLLGATE_TOKEN: `tg_agent_${'x'.repeat(43)}` })
+    const { code, err } = await run(name, { ...env, TOLLGATE_AGENT_TOKEN: `tg_agent_${'x'.repeat(43)}` })
     expect(code).not.toBe(0)
     expect(err).toMatch(/token|AssertionError/)
   })
@@ -71,6 +71,6 @@ describe('an example', () => {
   it('names the missing environment variables', async () => {
     const { code, err } = await run('agent-loop', {})
     expect(code).toBe(2)
-    expect(err).toContain('set TOLLGATE_URL, TOLLGATE_TOKEN, TOLLGATE_APPROVER_TOKEN, TOLLGATE_TRUST')
+    expect(err).toContain('set TOLLGATE_URL, TOLLGATE_AGENT_TOKEN, TOLLGATE_APPROVER_TOKEN, TOLLGATE_TRUST')
   })
 })

@@ -76,7 +76,7 @@ describe('the README', () => {
         env: {
           PATH: process.env.PATH,
           TOLLGATE_URL: gateway.url,
-          TOLLGATE_TOKEN: gateway.agentToken,
+          TOLLGATE_AGENT_TOKEN: gateway.agentToken,
           TOLLGATE_APPROVER_TOKEN: gateway.adminToken,
           TOLLGATE_TRUST: gateway.trustFile,
         },

@@ -110,7 +110,7 @@ function addSetup(program: Command, to: To, groups: Groups): void {
   local(program, 'init')
     .summary('create a data directory: keys, configuration, policy, ledger')
     .description(
-      'Creates a data directory and lists the new files. Never overwrites a file.\nThe admin token is printed once, to standard output. It is stored only as a hash.',
+      'Creates a data directory and lists the new files. Never overwrites a file.\nOn a terminal, it stores the admin token under a passphrase, as `tollgate login` does. Otherwise it prints the token once, to\nstandard output.',
     )
     .addOption(port('the port in the new configuration'))
     .option('--passphrase', 'encrypt the key files with the passphrase in TOLLGATE_KEY_PASSPHRASE')
@@ -118,7 +118,10 @@ function addSetup(program: Command, to: To, groups: Groups): void {
     .addHelpText(
       ...examples(
         ['tollgate init', 'in the default directory'],
-        ['export TOLLGATE_TOKEN=$(tollgate init --data ./gate)', 'keep the admin token in this shell'],
+        [
+          '(umask 077; tollgate init --data ./gate > admin.token)',
+          'for a program: use it with `--token-file`',
+        ],
       ),
     )
     .action(to(async () => (await import('./setup/init.ts')).runInit))
@@ -176,6 +179,7 @@ function addDaily(program: Command, to: To, groups: Groups): void {
     .summary('show the state of the gateway and its ledger')
     .addHelpText(...examples(['tollgate status', ''], ['tollgate status --json', 'for a script']))
     .action(to(async () => (await import('./setup/status.ts')).runStatus))
+  groups.addLogin(program, to)
   groups.addReceipts(program, to)
   groups.addApprovals(program, to)
   groups.addSessions(program, to)

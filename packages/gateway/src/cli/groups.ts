@@ -1,8 +1,37 @@
 // Declares the commands that have subcommands, such as `tollgate receipts list`.
 
 import { Option, type Command } from 'commander'
+import { nearest } from '../tools/near.ts'
 import type { To } from './commands.ts'
 import { collect, dated, examples, filtered, local, remote, whole } from './program/forms.ts'
+import { UsageError } from './program/terminal.ts'
+
+/** Adds `login`, `logout` and `whoami`. */
+export function addLogin(program: Command, to: To): void {
+  const load = () => import('./people/login.ts')
+  remote(program, 'login')
+    .summary('store your token, encrypted under a passphrase')
+    .description(
+      'Asks for a token, or reads it from standard input, and checks it. Then it asks for a passphrase on the terminal and stores\nthe token encrypted. Commands that decide, such as `tollgate approvals approve`, ask for the passphrase. An agent that runs\nas the same user cannot read the token without it.',
+    )
+    .addHelpText(
+      ...examples(
+        ['tollgate login', 'for the gateway of the data directory'],
+        ['tollgate login --url https://gate.example', 'for a gateway elsewhere'],
+      ),
+    )
+    .action(to(async () => (await load()).runLogin))
+  remote(program, 'logout')
+    .summary('remove the stored token of a gateway')
+    .description('Removes the token from this machine. The token stays valid until it is revoked.')
+    .addHelpText(...examples(['tollgate logout', '']))
+    .action(to(async () => (await load()).runLogout))
+  remote(program, 'whoami')
+    .summary('show the identity that commands use for a gateway')
+    .description('Asks for no passphrase and sends nothing to the gateway.')
+    .addHelpText(...examples(['tollgate whoami', '']))
+    .action(to(async () => (await load()).runWhoami))
+}
 
 /** Adds `receipts`. */
 export function addReceipts(program: Command, to: To): void {
@@ -52,6 +81,14 @@ export function addApprovals(program: Command, to: To): void {
     .command('approvals')
     .summary('list, approve and deny calls that wait for approval')
     .description('Escalated calls wait here for a person. You cannot approve your own calls.')
+    .hook('preSubcommand', refuseUnknown)
+  remote(approvals, 'view', { isDefault: true })
+    .summary('answer pending requests on the terminal; the default')
+    .description(
+      'Shows pending requests with their exact arguments. Keys: up and down select, a approves once, d denies, q quits.\nWithout a terminal or a running gateway, it prints the list.',
+    )
+    .addHelpText(...examples(['tollgate approvals', '']))
+    .action(to(async () => (await import('./people/approvals-view.ts')).runView))
   remote(approvals, 'list')
     .summary('list pending requests')
     .option('--watch', 'also print new requests, until Ctrl-C')
@@ -78,6 +115,17 @@ export function addApprovals(program: Command, to: To): void {
       to(async () => (await import('./people/approvals.ts'))[name === 'approve' ? 'runApprove' : 'runDeny']),
     )
   }
+}
+
+/** Refuses a misspelt subcommand. Without this, commander gives the word to the default subcommand. */
+function refuseUnknown({ args: [word], commands }: Command): void {
+  const names = commands.map((each) => each.name())
+  if (word === undefined || word.startsWith('-') || names.includes(word)) return
+  const near = nearest(word, names)
+  throw new UsageError(
+    `unknown command \`${word.slice(0, 80)}\``,
+    near === undefined ? 'see `tollgate help approvals`' : `did you mean \`${near}\`?`,
+  )
 }
 
 /** Adds `keys`. */

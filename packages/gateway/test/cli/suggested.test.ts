@@ -47,7 +47,7 @@ async function helpTexts(): Promise<Found> {
 
 function banner(): Found {
   const facts = { url: 'http://127.0.0.1:1', words: ['/x'], data: ' --data d', directory: 'd', agent: 't' }
-  const lines = welcome({ ...facts, admin: { token: 't', of: 'user:a' }, elsewhere: true })
+  const lines = welcome({ ...facts, admin: { token: 't', of: 'user:a' }, elsewhere: true, hasLogin: false })
   return commandLines(lines.join('\n'), 'banner')
 }
 

@@ -37,7 +37,8 @@ async function take(): Promise<ChildProcess> {
   if (child) return child
   if (started < availableParallelism()) {
     started++
-    return fork(CHILD, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [] })
+    // Detached, so that no command finds the terminal of the person who runs the tests.
+    return fork(CHILD, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], execArgv: [], detached: true })
   }
   return new Promise((resolve) => waiting.push(resolve))
 }

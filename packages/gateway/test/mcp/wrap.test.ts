@@ -155,6 +155,7 @@ describe('with a gateway', () => {
     const wrapped = run(['mcp', '--data', data, '--name', 'mine', '--', 'prog', '--flag', ''], {
       SECRET: 's',
       TOLLGATE_TOKEN: `tg_admin_${'x'.repeat(43)}`,
+      TOLLGATE_AGENT_TOKEN: `tg_operator_${'x'.repeat(43)}`,
       TOLLGATE_KEY_PASSPHRASE: 'p',
     })
     wrapped.send(request(1, 'echo', { a: 1 }))
@@ -171,6 +172,23 @@ describe('with a gateway', () => {
     wrapped.end()
     expect(await wrapped.exit).toBe(0)
     await rig.until(() => rig.begun[0]?.closed)
+  })
+
+  it.each([
+    ['TOLLGATE_AGENT_TOKEN', /no gateway: the token is unknown/],
+    [
+      'TOLLGATE_TOKEN',
+      /TOLLGATE_TOKEN contains an agent token[^]*rename the variable to TOLLGATE_AGENT_TOKEN/,
+    ],
+  ])('sends an agent token from %s', async (name, said) => {
+    const rig = await openDoor(newFolder())
+    const data = join(rig.door.path, '..')
+    const wrapped = run(['mcp', '--data', data, '--', 'prog'], { [name]: `tg_agent_${'x'.repeat(43)}` })
+    wrapped.send(request(1, 'echo'))
+    await wrapped.says(said)
+    await wrapped.says(/no gateway: the token is unknown/)
+    wrapped.kill('SIGTERM')
+    expect(await wrapped.exit).toBe(0)
   })
 
   it('forwards standard error of the server', async () => {
@@ -227,12 +245,12 @@ describe('with a gateway', () => {
     await first.door.close()
     expect(await wrapped.next()).toMatchObject({
       id: 1,
-      error: { message: expect.stringMatching(/unknown whether it ran.*receipts list/) as string },
+      error: { message: expect.stringMatching(/unknown whether it ran.*ask the operator/) as string },
     })
     wrapped.send(request(2, 'tools/call', { name: 'x', arguments: {} }))
     const refused = await wrapped.next()
     expect(refused).toMatchObject({ id: 2, result: { isError: true } })
-    expect(JSON.stringify(refused)).toMatch(/did not run.*tollgate up/)
+    expect(JSON.stringify(refused)).toMatch(/did not run.*ask the operator to start it/)
     wrapped.send(request(3, 'tools/list'))
     expect(await wrapped.next()).toMatchObject({ id: 3, error: { code: -32603 } })
     expect(existsSync(join(data, 'gateway.log'))).toBe(false)

@@ -142,7 +142,7 @@ export async function runRevoke(
   options: GatewayOptions,
   ...names: readonly string[]
 ): Promise<number> {
-  return withConnection(options, 'write', async (connection) => {
+  return withConnection(options, 'restrict', async (connection) => {
     const named = await namedIn(connection, await listingOf(connection), names)
     const lists = await Promise.all(named.map((each) => approvedOf(terminal, connection, each)))
     const pinned = [...new Set(lists.flat().map(({ tool }) => tool))]

@@ -73,7 +73,7 @@ function startGateway(data: string): Starting {
     detached: true,
     stdio: ['ignore', log, log],
     windowsHide: true,
-    env: { ...process.env, TOLLGATE_TOKEN: '' },
+    env: { ...process.env, TOLLGATE_TOKEN: '', TOLLGATE_AGENT_TOKEN: '' },
   })
   closeSync(log)
   child.on('error', () => (isOver = true))

@@ -34,7 +34,7 @@ export async function runWrap(
   options: WrapOptions,
   ...words: readonly string[]
 ): Promise<number> {
-  const join = joinOf(options, words)
+  const join = joinOf(terminal, options, words)
   const data = resolve(dataOf(options))
   // Fail at once if the directory is unusable: waiting would not help.
   if (!checkSocket(socketPath(data))) requireUsable(data)
@@ -93,7 +93,7 @@ function withoutReturn(line: Uint8Array): Uint8Array {
   return line.at(-1) === 0x0d ? line.subarray(0, -1) : line
 }
 
-function joinOf({ name }: WrapOptions, [command, ...args]: readonly string[]): Join {
+function joinOf(terminal: Terminal, { name }: WrapOptions, [command, ...args]: readonly string[]): Join {
   if (command === undefined) {
     throw new UsageError(
       'no command to wrap',
@@ -107,7 +107,7 @@ function joinOf({ name }: WrapOptions, [command, ...args]: readonly string[]): J
       'use at most 32 lower-case letters, digits, `-` and `_`',
     )
   }
-  const { TOLLGATE_TOKEN: token = '' } = process.env
+  const token = agentToken(terminal)
   return {
     name: called,
     command,
@@ -115,9 +115,21 @@ function joinOf({ name }: WrapOptions, [command, ...args]: readonly string[]): J
     env: environment(),
     cwd: process.cwd(),
     process: randomBytes(16).toString('hex'),
-    // Tokens of other roles are not for agents.
-    ...(token.startsWith('tg_agent_') && { token }),
+    ...(token !== undefined && { token }),
   }
+}
+
+/** Returns the token of the agent. Tokens of other roles are not for agents. */
+function agentToken(terminal: Terminal): string | undefined {
+  const { TOLLGATE_AGENT_TOKEN: token = '', TOLLGATE_TOKEN: older = '' } = process.env
+  if (token.startsWith('tg_agent_')) return token
+  if (token !== '') terminal.warn('TOLLGATE_AGENT_TOKEN does not contain an agent token; it is not used')
+  if (!older.startsWith('tg_agent_')) return undefined
+  terminal.warn(
+    'TOLLGATE_TOKEN contains an agent token',
+    'rename the variable to TOLLGATE_AGENT_TOKEN; a later version will not read the old name here',
+  )
+  return older
 }
 
 /** Returns the environment for the server: that of this process without the variables of the gateway. */

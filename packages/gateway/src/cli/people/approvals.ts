@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
-import { withConnection, type Connection } from '../program/connect.ts'
+import { runsOn, withConnection, type Connection } from '../program/connect.ts'
 import { onInterrupt } from '../program/interrupt.ts'
 import { runnable } from '../program/runnable.ts'
 import { shown, table, until } from '../program/table.ts'
@@ -39,7 +39,7 @@ export interface ShownBrowserPage {
 const POLL_INTERVAL_MS = 1000
 const WATCHING = [
   'start it with `tollgate up`',
-  'and set TOLLGATE_TOKEN to an operator or admin token',
+  'and store an operator or admin token with `tollgate login`',
 ] as const
 
 /** Lists pending requests; with `--watch`, prints new ones until Ctrl-C. */
@@ -47,7 +47,9 @@ export async function runList(
   terminal: Terminal,
   options: GatewayOptions & { watch?: boolean },
 ): Promise<number> {
-  return withConnection(options, 'read', async (connection) => {
+  // Watching needs the running gateway, and so a token.
+  const follows = options.watch === true && (await runsOn(options))
+  return withConnection(options, follows ? 'write' : 'read', async (connection) => {
     if (options.watch === true) {
       // On a data directory this would block the ledger.
       if (connection.local) throw new CommandError('`--watch` needs a running gateway', ...WATCHING)
@@ -86,7 +88,10 @@ function sentence(request: WaitingApproval): string {
   return [`${id}  ${asked}`, ...aboutOf(request), argumentsOf(request)].join('\n  ')
 }
 
-function waitingOn(connection: Connection): Promise<{ readonly approvals: readonly WaitingApproval[] }> {
+/** Returns the pending requests. */
+export function waitingOn(
+  connection: Connection,
+): Promise<{ readonly approvals: readonly WaitingApproval[] }> {
   return ask(connection, '/v1/approvals')
 }
 

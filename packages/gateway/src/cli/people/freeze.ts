@@ -40,7 +40,7 @@ interface FreezeChange {
 async function change(terminal: Terminal, options: FreezeOptions, wanted: FreezeChange): Promise<number> {
   const { scope, target, frozen } = wanted
   refuseInvalid(wanted)
-  return withConnection(options, 'write', async (connection) => {
+  return withConnection(options, frozen ? 'restrict' : 'write', async (connection) => {
     const { because } = options
     const body = {
       scope,
