@@ -55,6 +55,10 @@ async function activate({ options, identity, body }: ApiQuestion): Promise<Reply
     )
   }
   const { policy } = parsed
+  const replaces = textIn(body, 'replaces')
+  if (replaces !== undefined && policyOf(kernel, identity.tenant).hash !== replaces) {
+    throw new Problem('policy-changed')
+  }
   const { id } = await activatePolicy(kernel, policy, identity.principal, identity.tenant)
   return json(200, { receipt: id, name: policy.name, hash: policy.hash })
 }
@@ -89,9 +93,17 @@ export const policyRoutes: readonly ApiRoute[] = [
     about:
       'Activates a policy. It decides all later calls. A policy with mistakes is rejected and changes nothing.',
     roles: ['admin'],
-    body: { schema: object({ text: described({ type: 'string' }, 'The complete policy file, as YAML.') }) },
+    body: {
+      schema: object({
+        text: described({ type: 'string' }, 'The complete policy file, as YAML.'),
+        'replaces?': described(
+          HASH,
+          'The hash of the policy that this one was made from. If another policy is in force, nothing changes.',
+        ),
+      }),
+    },
     answers: answered('Recorded, and in force.', { receipt: HASH, name: TEXT, hash: HASH }),
-    problems: ['policy-invalid', 'ledger-unavailable'],
+    problems: ['policy-changed', 'policy-invalid', 'ledger-unavailable'],
     answer: activate,
   },
 ]

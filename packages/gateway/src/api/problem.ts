@@ -29,6 +29,7 @@ export type ProblemCode =
   | 'url-too-long'
   | 'not-json'
   | 'host-unknown'
+  | 'policy-changed'
   | 'policy-invalid'
   | 'too-many-waiting'
   | 'too-much-sent'
@@ -75,6 +76,11 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
     status: 409,
     title: 'The scope of the session cannot be set.',
     remedy: 'Open a new session, or ask an operator to set the scope.',
+  },
+  'policy-changed': {
+    status: 409,
+    title: 'Another policy is in force than the one that was changed.',
+    remedy: 'Make the change in the policy that is in force, then activate it.',
   },
   'body-too-large': { status: 413, title: 'The body is too large.', remedy: 'Send a smaller body.' },
   'url-too-long': { status: 414, title: 'The URL is too long.' },

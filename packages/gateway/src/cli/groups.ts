@@ -85,7 +85,7 @@ export function addApprovals(program: Command, to: To): void {
   remote(approvals, 'view', { isDefault: true })
     .summary('answer pending requests on the terminal; the default')
     .description(
-      'Shows pending requests with their exact arguments. Keys: up and down select, a approves once, d denies, q quits.\nWithout a terminal or a running gateway, it prints the list.',
+      'Shows pending requests with their exact arguments. Keys: up and down select, a approves once, d denies, w proposes a\nrule that always allows the call, q quits.\nWithout a terminal or a running gateway, it prints the list.',
     )
     .addHelpText(...examples(['tollgate approvals', '']))
     .action(to(async () => (await import('./people/approvals-view.ts')).runView))
@@ -99,6 +99,16 @@ export function addApprovals(program: Command, to: To): void {
     .argument('<request>', 'its id; for a pending request, the first 8 characters are enough')
     .addHelpText(...examples(['tollgate approvals show 3f2a9c01', '']))
     .action(to(async () => (await import('./people/approvals-show.ts')).runShow))
+  remote(approvals, 'always')
+    .summary('propose a rule that always allows a pending call')
+    .description(
+      'Shows a narrow rule for exactly this call as a change of the policy, tested with generated calls. An admin is asked whether to\nactivate it and approve the call. For other roles the changed policy becomes a file that an admin can activate.',
+    )
+    .argument('<request>', 'its id, or its first 8 characters')
+    .option('--out <file>', 'only write the changed policy to a new file')
+    .option('--because <why>', 'the reason of the approval; stored in the receipt permanently')
+    .addHelpText(...examples(['tollgate approvals always 3f2a9c01', '']))
+    .action(to(async () => (await import('./people/always.ts')).runAlways))
   for (const [name, summary] of [
     ['approve', 'approve: the call is allowed once'],
     ['deny', 'deny the call'],

@@ -324,6 +324,21 @@ describe('the policy', () => {
     `)
   })
 
+  test('stays when another one is in force than the one that was changed', async () => {
+    const text = JSON.stringify(NEXT)
+    await check(`
+      admin POST /v1/policy {"text":${text},"replaces":"${sha256Hex(NEXT)}"}
+      status 409
+      body code "policy-changed"
+      admin GET /v1/policy
+      body name "test"
+      admin POST /v1/policy {"text":${text},"replaces":"${sha256Hex(POLICY)}"}
+      status 200
+      admin GET /v1/policy
+      body name "next"
+    `)
+  })
+
   test('explains a call with the same ladder, without a receipt', async () => {
     const rig = await createApiRig()
     const before = rig.receipts().length

@@ -1,17 +1,18 @@
 // The approvals view: its keys, its screen, and the whole of it on a real pseudo-terminal. The last part needs the build.
 
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { drawView } from '../../src/cli/people/approvals-screen.ts'
 import { EMPTY_VIEW, pressed, refreshed, type ViewState } from '../../src/cli/people/approvals-state.ts'
 import type { WaitingApproval } from '../../src/cli/people/approvals.ts'
 import { keysIn, wrapped } from '../../src/cli/program/screen.ts'
 import { openTerminal } from '../../src/cli/program/terminal.ts'
-import { HAS_SCRIPT, onTerminal, withoutTerminal } from './pseudo-terminal.ts'
+import { HAS_SCRIPT, onTerminal, withoutTerminal, type Answer } from './pseudo-terminal.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/tollgate.mjs', import.meta.url))
 // Standard output of a test is no terminal, so these colours change nothing.
@@ -118,45 +119,96 @@ describe('the screen of the approvals view', () => {
 })
 
 describe.runIf(HAS_SCRIPT)('tollgate approvals', () => {
-  it('approves on a terminal, restores the screen, and prints the list without one', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tollgate-view-'))
-    const data = join(folder, 'data')
-    const env = { PATH: process.env.PATH ?? '', HOME: folder, TOLLGATE_DATA: data, TERM: 'xterm' }
-    const gateway = spawn(process.execPath, [COMMAND, 'up', '--port', '0', '--json'], { cwd: folder, env })
-    try {
-      const up = await new Promise<string>((resolve) =>
-        gateway.stdout.once('data', (chunk) => resolve(String(chunk))),
-      )
-      // Sound: `up --json` prints these members.
-      const { url, agent_token, admin_token } = JSON.parse(up) as Record<string, string>
-      const place = { cwd: folder, env: { ...env, TOLLGATE_TOKEN: admin_token ?? '' } }
-      const call = { tool: 'demo/post_note', arguments: { url: 'https://partner.example/in', name: 'tea' } }
-      const headers = { authorization: `Bearer ${agent_token ?? ''}`, 'content-type': 'application/json' }
-      const evaluate = async (): Promise<unknown> =>
-        (
-          await fetch(`${url ?? ''}/v1/evaluate`, { method: 'POST', headers, body: JSON.stringify(call) })
-        ).json()
-      expect(await evaluate()).toMatchObject({ verdict: 'ESCALATE' })
-      expect((await withoutTerminal(place, ['approvals'])).stdout).toContain('demo/post_note')
-      const sized = (command: string): string =>
-        `stty cols 80 rows 24; trap : INT; ${command}; echo "exit $?"; stty -a`
-      const { output } = await onTerminal(
-        place,
-        ['approvals'],
-        [
-          [/"name": "tea"[^]*q quit/, 'a'],
-          [/approved [0-9a-f]{8}/, '\u0003'],
-        ],
-        sized,
-      )
-      expect(output).toMatch(/\u001B\[\?1049h[^]*\u001B\[\?1049l[^]*exit 130/)
-      expect(output).toMatch(/[^-]\bicanon\b/)
-      expect(await evaluate()).toMatchObject({ verdict: 'ALLOW', reason_code: 'APPROVAL_GRANTED' })
-    } finally {
-      const ended = new Promise((resolve) => gateway.on('close', resolve))
-      gateway.kill('SIGTERM')
-      await ended
-      rmSync(folder, { recursive: true, force: true })
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-view-'))
+  const data = join(folder, 'data')
+  const env = { PATH: process.env.PATH ?? '', HOME: folder, TOLLGATE_DATA: data, TERM: 'xterm' }
+  const place = { cwd: folder, env: { ...env, TOLLGATE_TOKEN: '' } }
+  let gateway: ChildProcessWithoutNullStreams
+  let evaluate: (name: string) => Promise<{ readonly receipt: string }>
+
+  beforeAll(async () => {
+    gateway = spawn(process.execPath, [COMMAND, 'up', '--port', '0', '--json'], { cwd: folder, env })
+    // Sound: a pipe gives bytes, and `up --json` prints these members.
+    const [up] = (await once(gateway.stdout, 'data')) as readonly Buffer[]
+    const { url, agent_token, admin_token } = JSON.parse(String(up)) as Record<string, string>
+    place.env.TOLLGATE_TOKEN = admin_token ?? ''
+    const headers = { authorization: `Bearer ${agent_token ?? ''}`, 'content-type': 'application/json' }
+    evaluate = async (name) => {
+      const call = { tool: 'demo/post_note', arguments: { url: 'https://partner.example/in', name } }
+      const answer = await fetch(`${url ?? ''}/v1/evaluate`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(call),
+      })
+      return (await answer.json()) as { readonly receipt: string }
     }
+  })
+
+  afterAll(async () => {
+    const ended = once(gateway, 'close')
+    gateway.kill('SIGTERM')
+    await ended
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('approves on a terminal, restores the screen, and prints the list without one', async () => {
+    expect(await evaluate('tea')).toMatchObject({ verdict: 'ESCALATE' })
+    expect((await withoutTerminal(place, ['approvals'])).stdout).toContain('demo/post_note')
+    const sized = (command: string): string =>
+      `stty cols 80 rows 24; trap : INT; ${command}; echo "exit $?"; stty -a`
+    const { output } = await onTerminal(
+      place,
+      ['approvals'],
+      [
+        [/"name": "tea"[^]*q quit/, 'a'],
+        [/approved [0-9a-f]{8}/, '\u0003'],
+      ],
+      sized,
+    )
+    expect(output).toMatch(/\u001B\[\?1049h[^]*\u001B\[\?1049l[^]*exit 130/)
+    expect(output).toMatch(/[^-]\bicanon\b/)
+    expect(await evaluate('tea')).toMatchObject({ verdict: 'ALLOW', reason_code: 'APPROVAL_GRANTED' })
+  })
+
+  it('becomes a file for an admin if the role may not activate a policy', async () => {
+    const { receipt } = await evaluate('milk')
+    const issue = ['tokens', 'issue', '--role', 'operator', '--principal', 'user:olga']
+    const token = (await withoutTerminal(place, issue)).stdout.trim()
+    const olga = { ...place, env: { ...place.env, TOLLGATE_TOKEN: token } }
+    const { exit, output } = await withoutTerminal(olga, ['approvals', 'always', receipt])
+    expect([exit, output]).toEqual([1, expect.stringMatching(/your role `operator` may not activate/)])
+    const file = `policy-always-${receipt.slice(0, 8)}.yaml`
+    expect(readFileSync(join(folder, file), 'utf8')).toContain('learned-demo-post-note')
+    expect(await evaluate('milk')).toMatchObject({ verdict: 'ESCALATE' })
+    const again = await withoutTerminal(olga, ['approvals', 'always', receipt])
+    expect(again.output).toContain('exists; nothing was written')
+  })
+
+  it('changes nothing if no person confirms', async () => {
+    const { receipt } = await evaluate('salt')
+    const { exit, output } = await withoutTerminal(place, ['approvals', 'always', receipt])
+    expect([exit, output]).toEqual([1, expect.stringMatching(/a person has to confirm/)])
+    const no = await onTerminal(place, ['approvals', 'always', receipt], [[/approve the call\?/, 'n\r']])
+    expect(no.output).toContain('nothing has changed')
+    expect(await evaluate('salt')).toMatchObject({ verdict: 'ESCALATE' })
+  })
+
+  it('allows exactly this call from then on, in the policy and in its file', async () => {
+    const keys: readonly Answer[] = [
+      [/q quit/, 'w'],
+      [/approve the call\?/, 'y\r'],
+      [/press Enter/, '\r'],
+      [/q quit/, 'q'],
+    ]
+    const { output } = await onTerminal(place, ['approvals'], keys)
+    expect(output).toMatch(
+      /\+ {3}- id: learned-demo-post-note[^]*Calls that become allowed[^]*approved [0-9a-f]{8}/,
+    )
+    // The oldest request was selected.
+    expect(await evaluate('milk')).toMatchObject({ verdict: 'ALLOW', rule: 'learned-demo-post-note' })
+    expect(await evaluate('salt')).toMatchObject({ verdict: 'ESCALATE' })
+    expect(readFileSync(join(data, 'policy.yaml'), 'utf8')).toContain('learned-demo-post-note')
+    const { stdout } = await withoutTerminal(place, ['status', '--json'])
+    expect(JSON.parse(stdout)).toMatchObject({ policy: { name: 'starter' } })
   })
 })

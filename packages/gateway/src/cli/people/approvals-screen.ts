@@ -12,7 +12,7 @@ interface DrawnView {
   readonly isAllSeen: boolean
 }
 
-const KEYS = '↑↓ select   a approve once   d deny   space more   q quit'
+const KEYS = '↑↓ select   a approve once   w always allow   d deny   space more   q quit'
 // Title, two rules, keys and notice.
 const FRAME = 5
 const LABEL = 11

@@ -5,7 +5,7 @@ import type { WaitingApproval } from './approvals.ts'
 /** An answer that the person gave. */
 export interface ViewAnswer {
   readonly request: WaitingApproval
-  readonly word: 'approve' | 'deny'
+  readonly word: 'approve' | 'deny' | 'always'
   readonly because: string | undefined
 }
 
@@ -17,7 +17,7 @@ export interface ViewState {
   readonly scroll: number
   /** A reason that is being typed, and the answer it belongs to. */
   readonly typing:
-    | { readonly word: ViewAnswer['word']; readonly id: string; readonly text: string }
+    | { readonly word: 'approve' | 'deny'; readonly id: string; readonly text: string }
     | undefined
   /** A message at the bottom. */
   readonly notice: string
@@ -60,7 +60,7 @@ const MAX_REASON = 500
 export function pressed(state: ViewState, key: string, isAllSeen: boolean): Pressed {
   if (state.typing) return typed(state, key)
   if (key === 'q') return { state, quit: true }
-  if (state.moved && (key === 'a' || key === 'd')) {
+  if (state.moved && (key === 'a' || key === 'd' || key === 'w')) {
     return { state: { ...state, moved: false, notice: `this is another request; press ${key} again` } }
   }
   const clear = { ...state, notice: '', moved: false }
@@ -73,6 +73,7 @@ export function pressed(state: ViewState, key: string, isAllSeen: boolean): Pres
     return { state: isAllSeen ? clear : { ...clear, scroll: state.scroll + 5 } }
   }
   if (key === 'd') return { state: { ...clear, typing: { word: 'deny', id: request.id, text: '' } } }
+  if (key === 'w') return { state: clear, answer: { request, word: 'always', because: undefined } }
   return key === 'a' ? approved(clear, request, isAllSeen) : { state: clear }
 }
 

@@ -4,12 +4,14 @@ import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
+import { answerTo } from '../program/confirm.ts'
 import { givenToken, runsOn, withConnection, type Connection } from '../program/connect.ts'
 import { openScreen, type Screen } from '../program/screen.ts'
-import type { Terminal } from '../program/terminal.ts'
+import { CommandError, type Terminal } from '../program/terminal.ts'
+import { allowAlways } from './always.ts'
 import { drawView } from './approvals-screen.ts'
 import { EMPTY_VIEW, pressed, refreshed, type ViewAnswer, type ViewState } from './approvals-state.ts'
-import { runList, waitingOn } from './approvals.ts'
+import { runList, waitingOn, type WaitingApproval } from './approvals.ts'
 
 const REFRESH_MS = 1000
 
@@ -21,17 +23,45 @@ export async function runView(terminal: Terminal, options: GatewayOptions): Prom
   return withConnection(options, 'write', async (connection) => {
     // Fails before the screen opens if the gateway does not answer.
     const { approvals } = await waitingOn(connection)
-    await show(terminal, connection, refreshed(EMPTY_VIEW, approvals))
-    return 0
+    let state = refreshed(EMPTY_VIEW, approvals)
+    while (true) {
+      const request = await show(terminal, connection, state)
+      if (!request) return 0
+      await proposed(terminal, options, connection, request)
+      const { approvals: now } = await waitingOn(connection)
+      state = refreshed(EMPTY_VIEW, now)
+    }
   })
+}
+
+/** Proposes a rule on the normal screen, because the change can be long and the person confirms it there. */
+async function proposed(
+  terminal: Terminal,
+  options: GatewayOptions,
+  connection: Connection,
+  { id }: WaitingApproval,
+): Promise<void> {
+  try {
+    await allowAlways(terminal, options, connection, id)
+  } catch (fault) {
+    if (!(fault instanceof CommandError)) throw fault
+    terminal.warn(fault.message, ...fault.hints)
+  }
+  await answerTo('press Enter to go back ')
 }
 
 async function hasGateway(options: GatewayOptions): Promise<boolean> {
   return options.url !== undefined || givenToken(options) !== undefined || (await runsOn(options))
 }
 
-async function show(terminal: Terminal, connection: Connection, first: ViewState): Promise<void> {
+/** Shows the view until the person quits. Returns the request that a rule is wanted for, if the person asks for one. */
+async function show(
+  terminal: Terminal,
+  connection: Connection,
+  first: ViewState,
+): Promise<WaitingApproval | undefined> {
   let state = first
+  let wanted: WaitingApproval | undefined
   let isAllSeen = false
   const stop = new AbortController()
   const draw = (): void => {
@@ -42,7 +72,8 @@ async function show(terminal: Terminal, connection: Connection, first: ViewState
   const onKey = (key: string): void => {
     const { state: next, answer, quit } = pressed(state, key, isAllSeen)
     state = next
-    if (quit === true) stop.abort()
+    if (answer?.word === 'always') wanted = answer.request
+    if (quit === true || wanted) stop.abort()
     else if (answer) void send(answer)
     draw()
   }
@@ -68,6 +99,7 @@ async function show(terminal: Terminal, connection: Connection, first: ViewState
   try {
     draw()
     while (await isNextDue(stop.signal)) await refresh()
+    return wanted
   } finally {
     screen.close()
   }

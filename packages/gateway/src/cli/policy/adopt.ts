@@ -64,7 +64,7 @@ export function adopt(terminal: Terminal, config: Config, file: string, how: Ado
 
 /** Copies the policy, and its cases if it has some: the cases of the replaced policy do not fit. */
 function copyTo(terminal: Terminal, target: string, file: string, text: string): void {
-  replace(terminal, target, text)
+  replacePolicyFile(terminal, target, text)
   terminal.say(`copied \`${file}\` to \`${target}\`; change the policy there`)
   const [from, to] = [casesOf(file), casesOf(target)]
   if (from === undefined || to === undefined) return
@@ -72,7 +72,7 @@ function copyTo(terminal: Terminal, target: string, file: string, text: string):
     if (existsSync(to)) terminal.warn(`\`${to}\` still has the test cases of the previous policy`)
     return
   }
-  replace(terminal, to, readFileSync(from, 'utf8'))
+  replacePolicyFile(terminal, to, readFileSync(from, 'utf8'))
   terminal.say(`copied the test cases to \`${to}\``)
 }
 
@@ -81,7 +81,7 @@ function casesOf(file: string): string | undefined {
 }
 
 /** Writes a file in one step, and keeps what was there under a name with its hash. */
-function replace(terminal: Terminal, target: string, text: string): void {
+export function replacePolicyFile(terminal: Terminal, target: string, text: string): void {
   const before = readIfThere(target)
   if (before === text) return
   if (before !== undefined) {

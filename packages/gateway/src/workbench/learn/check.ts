@@ -1,7 +1,7 @@
 // Asks the rules of a policy about an observed call, with the evaluator of the gateway. Gates are not asked.
 
 import type { EffectClass } from '@tollgate/evidence'
-import { subjectOf } from '@tollgate/kernel'
+import { subjectOf, type ToolCall } from '@tollgate/kernel'
 import { explain, parsePolicy, type Action, type Policy } from '@tollgate/kernel/policy'
 import { tryCall } from '@tollgate/kernel/workbench'
 import { callOf, type ObservedCall } from './observed.ts'
@@ -28,6 +28,18 @@ export function askRules(policy: Policy, call: ObservedCall): RuleAnswer | undef
 /** The current effect class of the tool of a call in a policy. */
 export function effectNow(policy: Policy, call: ObservedCall): EffectClass {
   return tryCall(policy, callOf(call), Date.parse(call.time)).snapshot.effect
+}
+
+/** The call with the destinations that it has under a policy. `asked` has more than the call, if more was kept. */
+export function withDestinations(
+  policy: Policy,
+  call: Omit<ObservedCall, 'destinations'>,
+  asked: Partial<ToolCall> = {},
+): ObservedCall {
+  const bare = { ...call, destinations: [] }
+  const { snapshot } = tryCall(policy, { ...callOf(bare), ...asked }, Date.parse(call.time))
+  const destinations = snapshot.destinations().map(({ scheme, host, port }) => ({ scheme, host, port }))
+  return { ...call, destinations }
 }
 
 /** A policy with just these rules, on the tools of another one. @throws Error if the rules do not parse, which is a bug. */

@@ -13,9 +13,9 @@ import {
 import { readKeptCall, whyUnreadable, type KeptCall } from '@tollgate/kernel'
 import { FLOOD_GUARD } from '@tollgate/kernel/admin'
 import type { Policy } from '@tollgate/kernel/policy'
-import { tryCall, type TraceEntry } from '@tollgate/kernel/workbench'
-import { policyOfRules } from './check.ts'
-import { callOf, type ObservedCall } from './observed.ts'
+import type { TraceEntry } from '@tollgate/kernel/workbench'
+import { policyOfRules, withDestinations } from './check.ts'
+import type { ObservedCall } from './observed.ts'
 
 /** Selects calls. All given conditions must match. */
 export interface CallFilter {
@@ -218,7 +218,7 @@ function observedOf(
   policy: Policy,
 ): ObservedCall {
   const { environment, workspace } = kept.context
-  const call: ObservedCall = {
+  const call = {
     receipt: id,
     time: decision.time,
     session: decision.session.id,
@@ -227,15 +227,11 @@ function observedOf(
     tool: decision.tool,
     effect: decision.effect_class,
     args: kept.args,
-    destinations: [],
     clean: why === undefined,
     ...(why !== undefined && { why }),
     tenant: decision.tenant,
     ...(environment !== undefined && { environment }),
     ...(workspace !== undefined && { workspace }),
   }
-  const asked = { ...callOf(call), ...(kept.browser && { browser: kept.browser }) }
-  const { snapshot } = tryCall(policy, asked, Date.parse(decision.time))
-  const destinations = snapshot.destinations().map(({ scheme, host, port }) => ({ scheme, host, port }))
-  return { ...call, destinations }
+  return withDestinations(policy, call, kept.browser ? { browser: kept.browser } : {})
 }
