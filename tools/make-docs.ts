@@ -1,5 +1,5 @@
 // Writes docs/reasons.md, docs/findings.md, docs/http.md and docs/policy.schema.json from tables in the source, and the
-// generated parts of docs/gates.md. With --check, only compares.
+// generated parts of docs/gates.md, docs/formats.md and docs/verification.md. With --check, only compares.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { FINDINGS, STAGES } from '../packages/evidence/src/findings.ts'
@@ -71,23 +71,60 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 const EXAMPLES = ['examples/policies/eu-transfer.yaml', 'examples/policies/card-data.yaml'] as const
 
-/** The page with its current parts. @throws Error if a part has no place on the page. */
-async function gates(): Promise<string> {
-  let page = withPart(await readFile('docs/gates.md', 'utf8'), 'threat-codes', threatCodes())
-  for (const path of EXAMPLES) {
-    page = withPart(page, path, `\`\`\`yaml\n${await readFile(path, 'utf8')}\`\`\``)
-  }
+async function exampleParts(): Promise<Record<string, string>> {
+  const parts: Record<string, string> = {}
+  for (const path of EXAMPLES) parts[path] = `\`\`\`yaml\n${await readFile(path, 'utf8')}\`\`\``
+  return parts
+}
+
+/** Lists of codes, one line each, in a block that tests read. */
+function codeLists(name: string, lists: readonly (readonly [string, readonly string[]])[]): string {
+  const lines = lists
+    .filter(([, codes]) => codes.length > 0)
+    .map(([of, codes]) => `${of}: ${codes.join(' ')}`)
+  return ['```example ' + name, ...lines, '```'].join('\n')
+}
+
+function codesByVerdict(): string {
+  const codesOf = (verdict: string): string[] =>
+    Object.entries(REASONS).flatMap(([code, reason]) => (reason.verdict === verdict ? [code] : []))
+  return codeLists(
+    'reasons',
+    VERDICTS.map((verdict) => [verdict, codesOf(verdict)]),
+  )
+}
+
+function codesByStage(): string {
+  const codesOf = (stage: string, severity: string): string[] =>
+    Object.entries(FINDINGS).flatMap(([code, rule]) =>
+      rule.stage === stage && rule.severity === severity ? [code] : [],
+    )
+  return codeLists(
+    'stages',
+    STAGES.flatMap((stage) =>
+      (['malformed', 'false'] as const).map((severity): [string, string[]] => [
+        `${stage}, ${severity}`,
+        codesOf(stage, severity),
+      ]),
+    ),
+  )
+}
+
+/** A page with its current parts. @throws Error if a part has no place on the page. */
+async function pageWith(path: string, parts: Readonly<Record<string, string>>): Promise<string> {
+  let page = await readFile(path, 'utf8')
+  for (const [name, text] of Object.entries(parts)) page = withPart(path, page, name, text)
   return page
 }
 
 /** Replaces the text between the markers of a name. */
-function withPart(page: string, name: string, text: string): string {
+function withPart(path: string, page: string, name: string, text: string): string {
   const [begin, end] = [
     `<!-- begin ${name}: made by \`npm run docs\`, do not edit -->`,
     `<!-- end ${name} -->`,
   ]
   const [start, stop] = [page.indexOf(begin), page.indexOf(end)]
-  if (start < 0 || stop < start) throw new Error(`docs/gates.md has no place for ${name}`)
+  if (start < 0 || stop < start) throw new Error(`${path} has no place for ${name}`)
   return `${page.slice(0, start + begin.length)}\n\n${text}\n\n${page.slice(stop)}`
 }
 
@@ -96,7 +133,12 @@ const DOCUMENTS = {
   'docs/findings.md': findings(),
   'docs/http.md': httpReference(),
   'docs/policy.schema.json': policySchemaText(),
-  'docs/gates.md': await gates(),
+  'docs/gates.md': await pageWith('docs/gates.md', {
+    'threat-codes': threatCodes(),
+    ...(await exampleParts()),
+  }),
+  'docs/formats.md': await pageWith('docs/formats.md', { 'reason-codes': codesByVerdict() }),
+  'docs/verification.md': await pageWith('docs/verification.md', { 'finding-codes': codesByStage() }),
 }
 
 async function stale(path: string, text: string): Promise<boolean> {
