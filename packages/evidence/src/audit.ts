@@ -367,11 +367,11 @@ interface ReceiptSlot {
   readonly marks: number
 }
 
-// The longest chain of delegations, see `MAX_DELEGATION_DEPTH`.
-const MAX_LINKS = 9
+/** The longest chain of delegations, see `MAX_DELEGATION_DEPTH`. */
+export const MAX_LINKS = 9
 
-// Bounds the memory that a forged pack can use. An honest pack has few references to entries outside it.
-const MAX_ABSENT = 200_000
+/** Bounds the memory that a forged pack can use. An honest pack has few references to entries outside it. */
+export const MAX_ABSENT = 200_000
 
 /** The finding for a reference to a missing receipt of this type. */
 function missing(type: number): FindingCode {
@@ -395,7 +395,7 @@ function effectFault(marks: number, { late }: Effect, between: boolean): Finding
 }
 
 /** The hash that an approval is bound to. Salted hashes are left out: they differ from call to call. */
-function callOf(decision: Decision): string {
+export function callOf(decision: Decision): string {
   const { tenant, principal, session, tool, effect_class, definition_hash = '', commit, args_hash } = decision
   return sha256Hex(
     canonicalize([

@@ -19,6 +19,7 @@ import {
   word,
   writeShape,
   type Field,
+  type Shape,
 } from './fields.ts'
 import { sha256Hex } from './hash.ts'
 import { isList, type Json } from './json.ts'
@@ -74,8 +75,10 @@ export interface OpenedDelegation {
 }
 
 const FORM = envelopeForm(DELEGATION_PAYLOAD_TYPE)
-const MAX_PAYLOAD = 16 * 1024
-const MAX_ENVELOPE = 4 * Math.ceil(MAX_PAYLOAD / 3) + 400
+/** Maximum size of a statement in bytes. */
+export const MAX_PAYLOAD: number = 16 * 1024
+/** Maximum size of its envelope in bytes. */
+export const MAX_ENVELOPE: number = 4 * Math.ceil(MAX_PAYLOAD / 3) + 400
 
 const name = text(256)
 const fields = {
@@ -92,7 +95,8 @@ const fields = {
   session: optional(name),
   nonce: text(64),
 } satisfies Readonly<Record<keyof DelegationStatement, Field>>
-const SHAPE = shape(fields)
+/** The shape of a statement. */
+export const DELEGATION: Shape = shape(fields)
 const STATEMENT: PayloadForm = { maxBytes: MAX_PAYLOAD, write, explain }
 
 /**
@@ -154,12 +158,12 @@ function openEnvelope(envelope: Uint8Array | string): Enveloped & { readonly env
 }
 
 function write(value: Json): string | undefined {
-  return writeShape(value, SHAPE)
+  return writeShape(value, DELEGATION)
 }
 
 /** Throws the reason why a value is not a statement. */
 function explain(value: Json): never {
-  throw malformed(problemWith(value, SHAPE) ?? 'it changed while it was read')
+  throw malformed(problemWith(value, DELEGATION) ?? 'it changed while it was read')
 }
 
 function notEmpty(items: Field): Field {

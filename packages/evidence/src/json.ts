@@ -39,7 +39,8 @@ export const MAX_DEPTH = 64
  */
 export const MAX_VALUES = 250_000
 
-const DEFAULT_MAX_BYTES = 1 << 20
+/** Default maximum size of a document in bytes. */
+export const DEFAULT_MAX_BYTES: number = 1 << 20
 
 // Objects of this constructor have an empty prototype, so `constructor`, `toJSON` and `__proto__` are ordinary keys. Engines
 // handle them faster than objects from `Object.create(null)`.

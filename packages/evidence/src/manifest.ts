@@ -18,6 +18,7 @@ import {
   writeShape,
   type Field,
   type Fields,
+  type Shape,
 } from './fields.ts'
 import { MEMBER_NAME } from './tar.ts'
 
@@ -52,13 +53,13 @@ export interface Manifest extends Contents {
 }
 
 /** Maximum number of selected entries. Use a range for more. */
-const MAX_SELECTED = 10_000
+export const MAX_SELECTED = 10_000
 
 /** Maximum number of members of a pack. */
 export const MAX_MEMBERS = 1_000_000
 
 /** Maximum number of receipts in a bundle. */
-const BUNDLE_SIZE = 256
+export const BUNDLE_SIZE = 256
 
 /** A file of receipts: the entries of one aligned block of 256 indexes that are in the pack. */
 export interface Bundle {
@@ -188,13 +189,13 @@ function checked(rest: Uint8Array): Uint8Array {
   return rest
 }
 
-// The manifest without its members: at most 10,000 indexes and a few names.
-const MAX_REST_BYTES = 1 << 20
+/** Maximum size of a manifest without its members: at most 10,000 indexes and a few names. */
+export const MAX_REST_BYTES: number = 1 << 20
 
 /** Reads a manifest whose list of members was split off. */
 function parseRest(rest: Uint8Array): Manifest {
   const value = parseCanonical(rest, rest.length)
-  const problem = problemWith(value, SHAPE)
+  const problem = problemWith(value, MANIFEST)
   if (problem !== undefined) throw malformed(`manifest.json: ${problem}`)
   // Sound: the table has exactly the fields of Manifest, and all were checked.
   const manifest = value as unknown as Manifest
@@ -210,7 +211,8 @@ const name = textThat('the name of a member', (text) => text.length <= 100 && ME
 const member: Fields = { name, sha256: hash, size: count() }
 const MEMBER = shape(member)
 
-const SHAPE = shape({
+/** The shape of a manifest. */
+export const MANIFEST: Shape = shape({
   format: word('tollgate-evidence-pack'),
   v: only(1),
   ledger: textThat('the name of a ledger', isOrigin),

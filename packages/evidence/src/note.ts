@@ -31,8 +31,10 @@ export interface Note {
   readonly signatures: readonly NoteSignature[]
 }
 
-const MAX_NOTE_BYTES = 64 * 1024
-const MAX_SIGNATURES = 64
+/** Maximum size of a note in bytes. */
+export const MAX_NOTE_BYTES: number = 64 * 1024
+/** Maximum number of signature lines of a note. */
+export const MAX_SIGNATURES = 64
 
 /** Whether `name` can name a key: 1 to 200 characters, no Unicode space, no control character, no plus. */
 export function isKeyName(name: string): boolean {

@@ -187,7 +187,8 @@ export function introducedKey(receipt: Receipt): NoteKey | undefined {
 
 const MAX_BUNDLE_BYTES = 256 * (MAX_ENVELOPE_BYTES + 1)
 
-function maxSize(name: string): number {
+/** Maximum size of a member in bytes, by its name. */
+export function maxSize(name: string): number {
   if (name === 'manifest.json') return MAX_MANIFEST_BYTES
   if (name.startsWith('receipts/')) return MAX_BUNDLE_BYTES
   if (name.startsWith('payloads/')) return 64 << 20
@@ -226,7 +227,10 @@ function readProof(member: Member, name: string): Part {
   return { kind: 'inclusion', member, ...proof }
 }
 
-const hashes = array(bytes32, 128)
+/** Maximum number of hashes of a list in `range.json` or `consistency.json`. */
+export const MAX_LISTED_HASHES = 128
+
+const hashes = array(bytes32, MAX_LISTED_HASHES)
 
 function parseRangeProof(member: Member): RangeProof {
   const { left, right } = parseFields(member, { left: hashes, right: hashes })

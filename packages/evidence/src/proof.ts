@@ -14,8 +14,10 @@ export interface Proof {
 }
 
 const HEADER = 'c2sp.org/tlog-proof@v1'
-const MAX_PROOF_BYTES = 128 * 1024
-const MAX_HASHES = 64
+/** Maximum size of a proof in bytes. */
+export const MAX_PROOF_BYTES: number = 128 * 1024
+/** Maximum number of hashes of a proof. */
+export const MAX_HASHES = 64
 
 /** Writes a proof. */
 export function formatProof({ index, hashes, checkpoint }: Proof): string {

@@ -47,9 +47,10 @@ export interface Report {
   readonly not_proved: readonly string[]
 }
 
-const MAX_FINDINGS = 1000
-// The report lists at least this many findings of each code, even beyond MAX_FINDINGS.
-const MIN_LISTED_PER_CODE = 10
+/** Maximum number of findings that a report lists. */
+export const MAX_FINDINGS = 1000
+/** The report lists at least this many findings of each code, even beyond `MAX_FINDINGS`. */
+export const MIN_LISTED_PER_CODE = 10
 
 /** Collects findings up to a limit and sorts them by stage. */
 export class Findings {

@@ -54,11 +54,13 @@ const REST = {
   checkpoint: optional(textThat('a checkpoint, verbatim', () => true)),
 } satisfies Partial<Record<keyof TrustFile, Field>>
 
-const VERSION_1 = shape({ ...REST, tollgate_trust: only(1), keys: array(text(1000), 16) })
+/** The shape of a file of version 1. */
+export const VERSION_1: Shape = shape({ ...REST, tollgate_trust: only(1), keys: array(text(1000), 16) })
 
 // A ledger gets a key with each rotation, so a file of version 2 can have many.
 const KEY_RANGE = record({ vkey: text(1000), from: count(), until: optional(count()) })
-const VERSION_2 = shape({ ...REST, tollgate_trust: only(2), keys: array(KEY_RANGE, 1000) })
+/** The shape of a file of version 2. */
+export const VERSION_2: Shape = shape({ ...REST, tollgate_trust: only(2), keys: array(KEY_RANGE, 1000) })
 
 /**
  * Reads a trust file.

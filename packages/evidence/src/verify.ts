@@ -111,7 +111,7 @@ const inThread: SignatureChecker = {
 }
 
 /** Maximum number of keys in a pack. */
-const MAX_KEYS = 10_000
+export const MAX_KEYS = 10_000
 
 /** Whether a checkpoint continues an earlier one. Every ledger continues the empty one; that needs no hashes. */
 function continues(head: Head, seen: Pick<Head, 'size' | 'root'>, proof: readonly Uint8Array[]): boolean {
