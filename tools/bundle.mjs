@@ -58,6 +58,17 @@ const { outputFiles, metafile } = await build({
 const files = new Map([['LICENSES.txt', licences(Object.keys(metafile.inputs))]])
 for (const { path, text } of outputFiles) files.set(basename(path), await commonJs(text))
 write(files)
+// Tells a test what a command loads. Not part of the package.
+writeFileSync(join(gateway, 'dist/bundle-contents.json'), JSON.stringify(contents()))
+
+/** The modules in each part of the bundle. */
+function contents() {
+  const parts = Object.entries(metafile.outputs).map(([path, { inputs }]) => [
+    basename(path),
+    Object.keys(inputs),
+  ])
+  return Object.fromEntries(parts)
+}
 
 /** The code of one of our modules. References to files next to it still work for files that are not bundled. */
 function placed({ path }) {

@@ -1,6 +1,7 @@
 // Tests the command as users start it: from its bundle, if the bundle is not older than its sources.
 
-import { spawnSync, type SpawnSyncReturns } from 'node:child_process'
+import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process'
+import { once } from 'node:events'
 import {
   cpSync,
   existsSync,
@@ -11,10 +12,12 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { formatWelcome } from '../src/mcp/client/local-join.ts'
 
 const GATEWAY = fileURLToPath(new URL('..', import.meta.url))
 const BUNDLE = join(GATEWAY, 'dist/bundle/tollgate.cjs')
@@ -102,5 +105,77 @@ describe('the bundle', () => {
       expect(named.length, entry).toBeGreaterThan(0)
       expect(named.filter((name) => !existsSync(join(dirname(BUNDLE), name)))).toEqual([])
     }
+  })
+})
+
+describe('a command loads only what it needs:', () => {
+  const FULL = fileURLToPath(new URL('../../../examples/policies/full.yaml', import.meta.url))
+  const LOG =
+    "process.on('exit', () => require('fs').writeFileSync(process.env.LOADED, Object.keys(require.cache).join('\\n')))"
+  // Sound: the build writes it.
+  const contents = JSON.parse(readFileSync(join(GATEWAY, 'dist/bundle-contents.json'), 'utf8')) as Record<
+    string,
+    readonly string[]
+  >
+
+  /** Runs a command from the bundle to its end, with no input. Returns the modules that it loaded. */
+  async function loaded(...args: readonly string[]): Promise<readonly string[]> {
+    const [log, list] = [join(folder, 'log.cjs'), join(folder, 'loaded')]
+    writeFileSync(log, LOG)
+    const env = {
+      PATH: process.env.PATH,
+      HOME: folder,
+      LOADED: list,
+      TOLLGATE_TOKEN: `tg_agent_${'A'.repeat(43)}`,
+    }
+    const child = spawn(process.execPath, ['--require', log, BUNDLE, ...args], { env, stdio: 'ignore' })
+    await once(child, 'exit')
+    const files = readFileSync(list, 'utf8')
+      .split('\n')
+      .filter((file) => dirname(file) === dirname(BUNDLE))
+    expect(files).toContain(BUNDLE)
+    return files.flatMap((file) => contents[file.slice(dirname(BUNDLE).length + 1)] ?? [])
+  }
+
+  const KERNEL = /^packages\/kernel\//
+  const SCANNER = /^packages\/kernel\/dist\/src\/gates\/threat\/(?!settings|finding)/
+  const LEDGER = /^packages\/kernel\/dist\/src\/(?:road|ledger)\/|\/gateway\/dist\/src\/(?:store|open|api)/
+  const VERIFIER = /^packages\/evidence\/dist\/src\/(?:verify|audit|pack)/
+  const LANGUAGES = /node_modules\/(?:yaml|re2js|@marcbachmann)\//
+  const COMMANDER = /node_modules\/commander\//
+
+  it('each part of the list is in the bundle', () => {
+    const all = Object.values(contents).flat()
+    for (const part of [KERNEL, SCANNER, LEDGER, VERIFIER, LANGUAGES, COMMANDER])
+      expect(
+        all.some((module) => part.test(module)),
+        String(part),
+      ).toBe(true)
+  })
+
+  it.each([
+    [['--version'], [KERNEL, LEDGER, VERIFIER, LANGUAGES, COMMANDER]],
+    [
+      ['status', '--url', 'http://127.0.0.1:9'],
+      [KERNEL, LEDGER, LANGUAGES],
+    ],
+    [
+      ['policy', 'check', FULL],
+      [SCANNER, LEDGER, VERIFIER],
+    ],
+  ])('%j', async (args, never) => {
+    const modules = await loaded(...args)
+    for (const part of never) expect(modules.filter((module) => part.test(module))).toEqual([])
+  })
+
+  it('the wrapper of an MCP server', async () => {
+    const gateway = createServer((socket) => socket.end(`${formatWelcome({ ok: true })}\n`))
+    gateway.listen(join(folder, 'gateway.sock'))
+    await once(gateway, 'listening')
+    const modules = await loaded('mcp', '--data', folder, '--', 'server')
+    gateway.close()
+    expect(modules).toContain('packages/gateway/dist/src/cli/mcp/wrap.js')
+    for (const part of [KERNEL, LEDGER, VERIFIER, LANGUAGES])
+      expect(modules.filter((module) => part.test(module))).toEqual([])
   })
 })

@@ -30,8 +30,8 @@ export interface GatewayOptions extends DataOptions {
 }
 
 /**
- * Creates the program. `finish` gets the exit code of the command that ran. `tollgate policy` runs often and has to start fast:
- * if `first` is `policy`, no other command is declared.
+ * Creates the program. `finish` gets the exit code of the command that ran. `tollgate policy` runs often, and MCP clients wait for
+ * `tollgate mcp`: if `first` is one of them, no other command is declared.
  */
 export async function createProgram(finish: (exit: number) => void, first?: string): Promise<Command> {
   repeatData(undefined)
@@ -56,6 +56,7 @@ export async function createProgram(finish: (exit: number) => void, first?: stri
     lazily(load, finish)
 
   if (first === 'policy') addPolicy(program, to)
+  else if (first === 'mcp') (await import('./mcp/commands.ts')).addMcp(program, to)
   else await addAll(program, to)
   return program
 }

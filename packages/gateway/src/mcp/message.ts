@@ -9,7 +9,7 @@ import {
   parseJson,
   type Json,
   type JsonObject,
-} from '@tollgate/evidence'
+} from '@tollgate/evidence/core'
 
 export type RequestId = string | number
 

@@ -1,6 +1,6 @@
 // The two protocols towards clients, modern and legacy: reads the sender of a request and formats its result.
 
-import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { isObject, type Json, type JsonObject } from '@tollgate/evidence/core'
 import { CODE, RpcFault } from './message.ts'
 
 /** The revision without a handshake. */

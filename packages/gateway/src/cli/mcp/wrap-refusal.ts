@@ -1,6 +1,6 @@
 // Answers for a wrapped client when no gateway answers. Tool calls get a result, because models read results rather than errors.
 
-import { canonicalize } from '@tollgate/evidence'
+import { canonicalize } from '@tollgate/evidence/core'
 import { META, metaOf } from '../../mcp/protocol.ts'
 import { CODE, formatError, formatResult, type Request } from '../../mcp/message.ts'
 

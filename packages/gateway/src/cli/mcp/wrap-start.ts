@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process'
 import { closeSync, fstatSync, openSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
-import { fileURLToPath } from 'node:url'
 import { requireUsable } from '../../directory.ts'
+import { PROGRAM } from '../program/launcher.ts'
 
 interface Starting {
   /** The last error message, if it has ended. */
@@ -68,7 +68,7 @@ function startGateway(data: string): Starting {
   const log = openLog(file)
   const before = fstatSync(log).size
   let isOver = false
-  const child = spawn(process.execPath, [COMMAND, 'up', '--background', '--data', data], {
+  const child = spawn(process.execPath, [PROGRAM, 'up', '--background', '--data', data], {
     cwd: data,
     detached: true,
     stdio: ['ignore', log, log],
@@ -81,8 +81,6 @@ function startGateway(data: string): Starting {
   child.unref()
   return { failure: () => (isOver ? lastError(file, before) : undefined) }
 }
-
-const COMMAND = fileURLToPath(new URL('../main.js', import.meta.url))
 
 function logFile(data: string): string {
   return join(data, 'gateway.log')

@@ -21,7 +21,6 @@ import { type GatewayOptions } from '../commands.ts'
 import { VERSION } from './version.ts'
 import { onInterrupt } from './interrupt.ts'
 import { loginFor, placeOf } from './logins.ts'
-import { fetchOver, operatorSocket } from './operator-socket.ts'
 import { CommandError, UsageError } from './terminal.ts'
 import { tlsFault } from './tls-fault.ts'
 
@@ -106,6 +105,8 @@ export async function connect(options: GatewayOptions, purpose: Purpose): Promis
 /** Connects to a running gateway with this token. */
 export async function connectWith(options: GatewayOptions, token: string): Promise<Connection> {
   if (options.url !== undefined) return overHttp(options.url, token)
+  // Imported here, because most commands that load this file send no request over a socket.
+  const { fetchOver, operatorSocket } = await import('./operator-socket.ts')
   const socket = await operatorSocket(dataOf(options), token)
   if (socket === undefined) return overHttp(urlOf(await configOf(options)), token)
   return overHttp('http://localhost', token, socket, (url, init) => fetchOver(socket, url, init))

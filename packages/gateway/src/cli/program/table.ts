@@ -37,7 +37,9 @@ export function shown(text: string): string {
 
 /** Formats a number with its noun: `1 rule`, `2 rules`. `many` is the plural, if it is not the noun with an `s`. */
 export function counted(count: number, noun: string, many = `${noun}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? noun : many}`
+  // `toLocaleString` takes 15 ms the first time.
+  const digits = String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
+  return `${digits} ${count === 1 ? noun : many}`
 }
 
 /** Quotes a path for a shell, if needed. */

@@ -2,7 +2,14 @@
 // ways, one per line. Other lines of the gateway begin with a special character.
 
 import { isAbsolute } from 'node:path'
-import { canonicalize, isList, isObject, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
+import {
+  canonicalize,
+  isList,
+  isObject,
+  parseJson,
+  type Json,
+  type JsonObject,
+} from '@tollgate/evidence/core'
 import { isServerName } from '../../tools/offer.ts'
 import { parseMessage, type Request } from '../message.ts'
 
