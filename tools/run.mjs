@@ -4,13 +4,16 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureBrowser } from './browser.mjs'
+import { resultState, sourceState } from './build-state.mjs'
 import { ensureNewestNode } from './newest-node.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const WINDOWS = process.platform === 'win32'
+const TERMINAL = process.stdout.isTTY === true
+const CLEAR = '\r\u001b[K'
 const env = { ...process.env, PATH: join(root, 'node_modules/.bin') + delimiter + process.env.PATH }
 
 // A step `does` something here or `run`s a command, or runs several rows of commands `beside` each other, for two cores. Its
@@ -20,6 +23,7 @@ const install = { name: 'install', does: installDependencies }
 const browser = { name: 'browser', does: provideBrowser }
 const newestNode = { name: 'newest Node', does: provideNewestNode }
 const build = { name: 'build', run: script('build') }
+const changed = { name: 'build', does: buildChanged }
 
 const TASKS = {
   test: [
@@ -47,7 +51,7 @@ const TASKS = {
   ],
   start: [
     install,
-    build,
+    changed,
     { name: 'gateway', run: ['node', 'packages/gateway/bin/tollgate.mjs', 'up'], open: true },
   ],
   bench: [install, build, { name: 'bench', run: ['tsx', 'bench/run.ts'], open: true }],
@@ -107,13 +111,34 @@ function keepTimes(steps) {
 /** Runs one step, prints its duration and returns its exit code. */
 async function take(step, extra) {
   const began = performance.now()
-  process.stdout.write(`▸ ${step.name} …${step.open ? '\n' : ' '}`)
+  const hide = step.open ? showBegin(step) : showProgress(step)
   const { code = 0, output = '', note = '' } = await (step.does ? step.does() : runStep(step, extra))
+  hide()
   const seconds = `${((performance.now() - began) / 1000).toFixed(1)} s`
   const end = stopped ? `stopped after ${seconds}` : code === 0 ? seconds : `failed after ${seconds}`
-  console.log((step.open ? `▸ ${step.name} … ` : '') + end + (note && ` (${note})`))
+  console.log(`▸ ${step.name} … ${end}${note && ` (${note})`}`)
   if (code !== 0 && !stopped && output) process.stderr.write(output.endsWith('\n') ? output : `${output}\n`)
   return code
+}
+
+function showBegin({ name }) {
+  console.log(`▸ ${name} …`)
+  return () => undefined
+}
+
+/** Shows that a step runs: on a terminal the elapsed time in one line, elsewhere a line from time to time. Returns how to end it. */
+function showProgress({ name }) {
+  const began = performance.now()
+  const show = () => {
+    const elapsed = `▸ ${name} … ${Math.floor((performance.now() - began) / 1000)} s`
+    process.stdout.write(TERMINAL ? CLEAR + elapsed : `${elapsed} so far\n`)
+  }
+  if (TERMINAL) show()
+  const timer = setInterval(show, TERMINAL ? 1000 : 10_000)
+  return () => {
+    clearInterval(timer)
+    if (TERMINAL) process.stdout.write(CLEAR)
+  }
 }
 
 function runStep({ run, beside, open = false }, extra) {
@@ -193,6 +218,20 @@ function installDigest() {
   return digest.digest('hex')
 }
 
+/** Builds, unless all sources and results are as the last build left them. */
+async function buildChanged() {
+  const stamp = join(root, 'packages/gateway/dist/built')
+  // Taken before the build: a file that changes meanwhile is built next time.
+  const sources = sourceState(root)
+  const state = () => sources + resultState(root)
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state()) return { note: 'up to date' }
+  const result = await runCommand(script('build'))
+  if (result.code !== 0) return result
+  mkdirSync(dirname(stamp), { recursive: true })
+  writeFileSync(stamp, state())
+  return result
+}
+
 async function provideBrowser() {
   const path = await ensureBrowser(hands())
   if (path) env.TOLLGATE_BROWSER = path
@@ -205,14 +244,10 @@ async function provideNewestNode() {
   return { note: path ? 'ready' : 'none' }
 }
 
-/** The functions that a step uses to run commands and to print while its line is open. */
+/** The functions that a step uses to run commands and to print. */
 function hands() {
-  let lineEnd = '\n'
   return {
     run: async (command) => (await runCommand(command)).code === 0,
-    say(line) {
-      console.log(lineEnd + line)
-      lineEnd = ''
-    },
+    say: (line) => console.log((TERMINAL ? CLEAR : '') + line),
   }
 }

@@ -22,7 +22,7 @@ let tree: string
 beforeEach(() => {
   tree = mkdtempSync(join(tmpdir(), 'tollgate-run-'))
   cpSync(fileURLToPath(new URL('..', import.meta.url)), join(tree, 'tools'), { recursive: true })
-  mkdirSync(join(tree, 'packages/evidence'), { recursive: true })
+  for (const name of ['evidence', 'gateway']) mkdirSync(join(tree, 'packages', name), { recursive: true })
   writeFileSync(join(tree, 'package.json'), '{ "type": "module" }')
   writeFileSync(join(tree, 'package-lock.json'), '{}')
   for (const name of ['npm', 'node', 'tsx', 'vitest', 'chromium']) program(name, name === 'npm' ? NPM : OTHER)
@@ -65,8 +65,34 @@ const START = [INSTALL, 'npm run -s build', 'node packages/gateway/bin/tollgate.
 
 test('start installs, builds, and hands its arguments to the gateway', () => {
   expect(check(['start'])).toMatchObject({ code: 0, called: START })
-  const [, build, up] = START
-  expect(check(['start', '--port', '7777']).called).toEqual([build, `${up ?? ''} --port 7777`])
+  expect(check(['start', '--port', '7777']).called).toEqual([`${START[2] ?? ''} --port 7777`])
+})
+
+test('start builds again after a change of a source or of a result, and after a build that failed', () => {
+  const builds = (env = {}): boolean => check(['start'], env).called.includes('npm run -s build')
+  const write = (file: string, text: string): void => {
+    mkdirSync(join(tree, file, '..'), { recursive: true })
+    writeFileSync(join(tree, file), text)
+  }
+  expect([builds(), builds()]).toEqual([true, false])
+  for (const file of [
+    'packages/evidence/src/deep/new.ts',
+    'packages/evidence/dist/src/tsconfig.tsbuildinfo',
+    'packages/gateway/dist/bundle/tollgate.cjs',
+    'tools/bundle.mjs',
+  ]) {
+    write(file, '// changed')
+    expect([builds(), builds()], file).toEqual([true, false])
+  }
+  rmSync(join(tree, 'packages/evidence/src/deep/new.ts'))
+  expect([builds({ FAIL: '3' }), builds(), builds()]).toEqual([true, true, false])
+})
+
+test('without a terminal every line of a step is complete', () => {
+  const lines = check(['start']).stdout.split('\n')
+  expect(
+    lines.filter((line) => !/^▸ (?:install|build) … \d+\.\d s$|^▸ gateway …( \d+\.\d s)?$/.test(line)),
+  ).toEqual([''])
 })
 
 test('it installs once, and again when the lockfile or a manifest changes', () => {
