@@ -3,6 +3,7 @@
 import type { EffectClass, JsonObject } from '@tollgate/evidence'
 import { guess } from '../../tools/effect.ts'
 import { originIn, serverPart, serverOf, toolOf } from '../../tools/offer.ts'
+import { fitted } from '../program/fit.ts'
 import { shown } from '../program/table.ts'
 import type { Colors } from '../program/terminal.ts'
 
@@ -65,17 +66,5 @@ const INDENT = 17
 function row(risk: Risk, names: readonly string[], paint: Colors, width: number): string {
   const colour = risk === 'reads' ? paint.green : risk === 'writes' ? paint.yellow : paint.red
   const start = `  ${colour(risk.padEnd(8))} ${String(names.length).padStart(4)}  `
-  return start + wrapped(names, Math.max(20, width - INDENT)).join(`\n${' '.repeat(INDENT)}`)
-}
-
-function wrapped(names: readonly string[], width: number): readonly string[] {
-  const lines: string[] = []
-  for (const [i, name] of names.entries()) {
-    const piece = i < names.length - 1 ? `${name},` : name
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + piece.length <= width)
-      lines[lines.length - 1] = `${last} ${piece}`
-    else lines.push(piece)
-  }
-  return lines
+  return fitted(start + names.join(', '), INDENT, width)
 }

@@ -95,29 +95,31 @@ export function waitingOn(
   return ask(connection, '/v1/approvals')
 }
 
+const COLUMNS = ['ID', 'TOOL', 'PRINCIPAL', 'EFFECT', 'REASON', 'LEFT']
+
 function format(approvals: readonly WaitingApproval[]): string {
   const now = new Date().getTime()
   const rows = approvals.map((each) => [
-    each.id.slice(0, 16),
-    shown(each.principal),
+    each.id.slice(0, 8),
     shown(each.tool),
+    shown(each.principal),
     each.effect_class ?? '',
     each.reason_code,
-    each.approvers.map(shown).join(', ') || ANY_APPROVER,
     until(each.until, now),
   ])
   if (rows.length === 0) return ''
   const what = approvals.flatMap((each) => [
-    `${each.id.slice(0, 16)}  ${argumentsOf(each)}`,
-    ...aboutOf(each).map((line) => `${' '.repeat(18)}${line}`),
+    `${each.id.slice(0, 8)}  ${argumentsOf(each)}`,
+    ...aboutOf(each).map((line) => `${' '.repeat(10)}${line}`),
   ])
-  const columns = ['ID', 'PRINCIPAL', 'TOOL', 'EFFECT', 'REASON', 'APPROVERS', 'LEFT']
-  return [table(columns, rows), '', 'Arguments:', ...what].join('\n')
+  return [table(COLUMNS, rows), '', 'Arguments:', ...what].join('\n')
 }
 
 function aboutOf(request: WaitingApproval): readonly string[] {
   const reason = request.reason_required === true ? ['the policy requires a reason: add --because'] : []
-  return [...asksOf(request), ...pageLines(request), ...reason]
+  const { approvers } = request
+  const by = approvers.length === 0 ? [] : [`may be answered by: ${approvers.map(shown).join(', ')}`]
+  return [...asksOf(request), ...pageLines(request), ...by, ...reason]
 }
 
 /** Returns the lines about the page of a browser call. */

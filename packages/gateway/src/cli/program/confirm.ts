@@ -2,6 +2,7 @@
 
 import process from 'node:process'
 import { createInterface } from 'node:readline'
+import { message } from './terminal.ts'
 
 /** Whether a person can answer here. */
 export function canAsk(): boolean {
@@ -15,7 +16,7 @@ export async function confirm(question: string): Promise<boolean> {
 
 /** Prints a question and returns the answer; empty if the input ends. */
 export async function answerTo(question: string): Promise<string> {
-  process.stderr.write(`tollgate: ${question}`)
+  process.stderr.write(message(question))
   return (await readAnswer()).trim()
 }
 

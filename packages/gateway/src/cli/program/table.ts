@@ -1,33 +1,29 @@
 // Formats tables, times and text from untrusted sources.
 
-import { stripVTControlCharacters } from 'node:util'
+import process from 'node:process'
+import { fitted, widthOf } from './fit.ts'
 
-/** Formats a table with aligned columns. */
+/** Formats a table with aligned columns. On a terminal that is too narrow, the last column gets more lines. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows]
   const widths = head.map((_, i) => Math.max(...all.map((row) => widthOf(row[i] ?? ''))))
+  const indent = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0)
   return all
-    .map((row) =>
-      row
-        .map((cell, i) => pad(cell, widths[i] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
+    .map((row) => row.map((cell, i) => pad(cell, widths[i] ?? 0)).join('  '))
+    .map((line) => fitted(line.trimEnd(), indent, process.stdout.columns))
     .join('\n')
 }
 
 /** Formats names and values, one pair per line. */
 export function pairs(rows: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...rows.map(([name]) => widthOf(name)))
-  return rows.map(([name, value]) => `${pad(name, width)}  ${value}`).join('\n')
+  return rows
+    .map(([name, value]) => fitted(`${pad(name, width)}  ${value}`, width + 2, process.stdout.columns))
+    .join('\n')
 }
 
 function pad(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)))
-}
-
-function widthOf(text: string): number {
-  return stripVTControlCharacters(text).length
 }
 
 /** Returns untrusted text as one line without control characters. */

@@ -16,6 +16,7 @@
 import process from 'node:process'
 import { createColors } from 'picocolors'
 import { GatewayError } from '../../error.ts'
+import { fitted, widthOf } from './fit.ts'
 import { runnable } from './runnable.ts'
 
 /** Colours text, or returns it unchanged. */
@@ -100,11 +101,16 @@ function textOf(text: string | (() => string)): string {
 
 /** Prints a message. */
 export function say(sentence: string): void {
-  process.stderr.write(`tollgate: ${runnable(sentence)}\n`)
+  process.stderr.write(`${message(sentence)}\n`)
+}
+
+/** A message as it is printed, without the line end. */
+export function message(sentence: string, start = 'tollgate: '): string {
+  return fitted(start + runnable(sentence), widthOf(start), process.stderr.columns)
 }
 
 function hint(text: string): void {
-  process.stderr.write(`tollgate: ${stderrPaint().cyan('→')} ${runnable(text)}\n`)
+  process.stderr.write(`${message(text, `tollgate: ${stderrPaint().cyan('→')} `)}\n`)
 }
 
 /** Prints an error with its hints. Returns the exit code. */

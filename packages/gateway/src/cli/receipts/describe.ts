@@ -1,6 +1,8 @@
 // Formats a receipt as one line.
 
+import process from 'node:process'
 import type { Delegation, Receipt, SessionChange } from '@tollgate/evidence'
+import { fitted } from '../program/fit.ts'
 import { moment, shown } from '../program/table.ts'
 import type { Colors } from '../program/terminal.ts'
 
@@ -11,11 +13,16 @@ export interface ShownEntry {
   readonly receipt: Receipt
 }
 
-/** Formats a receipt as one line: index, time, kind, description with an optional addition, start of its id. */
-export function describe({ index, id, receipt }: ShownEntry, paint: Colors, addition = ''): string {
-  const place = String(index).padStart(6)
+/** Formats a receipt for a list: index, time, kind, description with an optional addition, start of its id. */
+export function describe(entry: ShownEntry, paint: Colors, addition = ''): string {
+  const start = ' '.repeat(Math.max(0, 6 - String(entry.index).length))
+  return fitted(start + sentence(entry, paint, addition), 8, process.stdout.columns)
+}
+
+/** Formats the same as one line of any length. */
+export function sentence({ index, id, receipt }: ShownEntry, paint: Colors, addition = ''): string {
   const kind = receipt.kind.padEnd(10)
-  return `${place}  ${moment(receipt.time)}  ${kind}  ${about(receipt, paint)}${addition}  ${paint.dim(id.slice(0, 8))}`
+  return `${index}  ${moment(receipt.time)}  ${kind}  ${about(receipt, paint)}${addition}  ${paint.dim(id.slice(0, 8))}`
 }
 
 /** Colours a verdict, a status or an answer. */

@@ -1,9 +1,11 @@
 // Formats a receipt with one line per field, important fields first.
 
+import process from 'node:process'
 import { reasonOf } from '@tollgate/evidence'
 import { THREAT_CODES } from '@tollgate/kernel/detection'
-import { describe, type ShownEntry } from './describe.ts'
+import { sentence, type ShownEntry } from './describe.ts'
 import { pointsOf } from '../people/sessions.ts'
+import { fitted } from '../program/fit.ts'
 import { moment, pairs, shown } from '../program/table.ts'
 import type { Colors } from '../program/terminal.ts'
 
@@ -41,7 +43,8 @@ export function detail(entry: ShownEntry, paint: Colors): string {
   const rest = Object.keys(receipt).filter((name) => !FIRST.includes(name))
   const names = [...FIRST.filter((name) => receipt[name] !== undefined), ...rest]
   const rows = names.flatMap((name) => rowsOf(name, receipt[name]))
-  return [describe(entry, paint).trim(), '', pairs([['id', entry.id], ...rows])].join('\n')
+  const head = fitted(sentence(entry, paint), 4, process.stdout.columns)
+  return [head, '', pairs([['id', entry.id], ...rows])].join('\n')
 }
 
 type DetailRow = readonly [name: string, value: string]

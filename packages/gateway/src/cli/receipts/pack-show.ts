@@ -3,7 +3,7 @@
 import type { Receipt } from '@tollgate/evidence'
 import { pairs, shown } from '../program/table.ts'
 import { complain, CommandError, UsageError, type Terminal } from '../program/terminal.ts'
-import { describe, type ShownEntry } from './describe.ts'
+import { sentence, type ShownEntry } from './describe.ts'
 import { detail } from './detail.ts'
 import { answerText, PackCalls, type ApprovalEntry, type DecisionEntry } from './pack-calls.ts'
 import {
@@ -129,7 +129,7 @@ class Search {
 }
 
 function textOf(terminal: Terminal, linked: Linked): string {
-  const line = (entry: ShownEntry): string => describe(entry, terminal.paint).trim()
+  const line = (entry: ShownEntry): string => sentence(entry, terminal.paint)
   const { policy, decision, escalated, approval, effects } = linked
   const rows: (readonly [string, string])[] = [
     ...(linked.receipt.kind === 'decision' ? [['policy', policyText(linked.receipt, policy)] as const] : []),

@@ -2,8 +2,9 @@
 
 import { readFile } from 'node:fs/promises'
 import process from 'node:process'
-import { EvidenceError, parseTrust } from '@tollgate/evidence'
+import { EvidenceError, parseTrust, type Report } from '@tollgate/evidence'
 import { coloured, formatReport, plain, verifyFile } from '@tollgate/evidence/node'
+import { fitted } from '../program/fit.ts'
 import { complain, type Terminal } from '../program/terminal.ts'
 
 interface VerifyOptions {
@@ -23,7 +24,7 @@ export async function runVerify(terminal: Terminal, options: VerifyOptions, pack
     }).finally(() => progress.clear())
     // Set before any output, so that a closed pipe cannot turn a failure into success.
     process.exitCode = report.exit
-    terminal.data(report, () => formatReport(report, terminal.paint.isColorSupported ? coloured : plain))
+    terminal.data(report, () => textOf(report, terminal))
     if (report.exit === 3)
       terminal.say('use `--trust FILE` to check who signed the pack; `tollgate keys trust` prints that file')
     return report.exit
@@ -31,4 +32,11 @@ export async function runVerify(terminal: Terminal, options: VerifyOptions, pack
     complain(fault instanceof EvidenceError ? new Error(fault.message) : fault)
     return 2
   }
+}
+
+function textOf(report: Report, { paint }: Terminal): string {
+  return formatReport(report, paint.isColorSupported ? coloured : plain)
+    .split('\n')
+    .map((line) => fitted(line, 4, process.stdout.columns))
+    .join('\n')
 }

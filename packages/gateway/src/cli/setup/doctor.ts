@@ -7,6 +7,8 @@ import { GatewayError } from '../../error.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf } from '../program/connect.ts'
 import { CHECKS, type DoctorFinding } from './doctor-checks.ts'
+import { fitted } from '../program/fit.ts'
+import { runnable } from '../program/runnable.ts'
 import type { Terminal } from '../program/terminal.ts'
 
 /** Runs every check. Returns 1 if one fails. */
@@ -66,12 +68,17 @@ function failed(about: string, fault: unknown): DoctorFinding {
   return { level: 'fail', about, found, remedy: fault instanceof GatewayError ? fault.hints : [] }
 }
 
+/** A line with its commands as the user's shell takes them, because only then is its width known. */
+function line(text: string, indent: number): string {
+  return fitted(runnable(text), indent, process.stdout.columns)
+}
+
 function format(findings: readonly DoctorFinding[], { paint }: Terminal): string {
   const levels = { ok: paint.green('ok  '), warn: paint.yellow('warn'), fail: paint.red('FAIL') }
   return findings
     .flatMap(({ level, about, found, remedy = [] }) => [
-      `${levels[level]}  ${about.padEnd(16)} ${found}`,
-      ...remedy.map((each) => `${' '.repeat(22)} ${paint.cyan('→')} ${each}`),
+      line(`${levels[level]}  ${about.padEnd(16)} ${found}`, 23),
+      ...remedy.map((each) => line(`${' '.repeat(22)} ${paint.cyan('→')} ${each}`, 25)),
     ])
     .join('\n')
 }
