@@ -9,8 +9,8 @@ export type FacultyGroup = (typeof FACULTY_GROUPS)[number]
 
 /** One sentence for each group: what an approval lets the server do. */
 export const FACULTY_TEXTS: Readonly<Record<FacultyGroup, string>> = {
-  prompts: 'the server offers ready-made texts, which the client can put into the conversation',
-  resources: 'the server offers documents, which the client can read and watch',
+  prompts: 'the server may offer ready-made texts, which the client can put into the conversation',
+  resources: 'the server may offer documents, which the client can read and watch',
   sampling: 'the server may send texts of its own to your model, at your cost',
   elicitation: 'the server may ask you for an input, with a question that it writes',
   roots: 'the server may ask which folders your client has open',

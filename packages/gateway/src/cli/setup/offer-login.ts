@@ -1,6 +1,7 @@
 // Creates the first admin token. On a terminal, a person can store it under a passphrase at once and never sees it.
 
 import process from 'node:process'
+import type { Config } from '../../config/config.ts'
 import type { Gateway } from '../../open.ts'
 import { localUser } from '../program/connect.ts'
 import { loginsFile, placeOf } from '../program/logins.ts'
@@ -18,11 +19,20 @@ type FirstToken =
 /** Creates the first admin token if there is none, and stores it if a person gives a passphrase. */
 export async function firstToken(terminal: Terminal, gateway: Gateway): Promise<FirstToken> {
   if (hasAdmin(gateway)) return { kind: 'none' }
+  return newToken(terminal, gateway.config, () => firstAdmin(gateway))
+}
+
+/** Issues an admin token, and stores it if a person gives a passphrase. */
+export async function newToken(
+  terminal: Terminal,
+  { data }: Pick<Config, 'data'>,
+  issue: () => Promise<string | undefined>,
+): Promise<FirstToken> {
   // Asked before the token exists: Ctrl-C here must not lose a token that no one has seen.
   const passphrase = isPerson(terminal) ? await offer(terminal) : undefined
-  const token = await firstAdmin(gateway)
+  const token = await issue()
   if (token === undefined) return { kind: 'none' }
-  if (passphrase === undefined || !(await isStored(terminal, gateway, token, passphrase))) {
+  if (passphrase === undefined || !(await isStored(terminal, data, token, passphrase))) {
     return { kind: 'shown', token }
   }
   return { kind: 'stored' }
@@ -47,13 +57,13 @@ async function offer(terminal: Terminal): Promise<string | undefined> {
 
 async function isStored(
   terminal: Terminal,
-  { config }: Gateway,
+  data: string,
   token: string,
   passphrase: string,
 ): Promise<boolean> {
   try {
     const who = { principal: `user:${localUser()}`, role: 'admin' }
-    await storeToken(placeOf({ data: config.data }), { token, passphrase, ...who })
+    await storeToken(placeOf({ data }), { token, passphrase, ...who })
     terminal.say(`stored the admin token, encrypted: \`${loginsFile()}\``)
     return true
   } catch (fault) {

@@ -33,6 +33,7 @@ export function runSelfInstall(terminal: Terminal, { dir, remove }: SelfInstallO
   terminal.data({ launcher: file, starts: PROGRAM }, file)
   terminal.say(`installed \`${file}\`; it starts ${PROGRAM}`)
   sayHowToReach(terminal, folder, file)
+  terminal.say('next: `tollgate up` starts a gateway, `tollgate setup mcp` puts your MCP servers behind it')
   return Promise.resolve(0)
 }
 

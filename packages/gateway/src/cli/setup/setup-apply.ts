@@ -14,6 +14,7 @@ import { applyChanges, type FileChange } from './changes/apply.ts'
 import { draftsIn, hashOf, journalFolder, noteDraft } from './changes/journal.ts'
 import { createData } from './create.ts'
 import { introduce } from './introduce.ts'
+import { newToken } from './offer-login.ts'
 import type { SetupOptions } from './setup-mcp.ts'
 import type { Proposal } from './setup-report.ts'
 import { TARGET } from './setup-undo.ts'
@@ -41,7 +42,7 @@ export async function carryOut(
     terminal.say(`created ${what}: \`${where}\``),
   )
   return withConnection({ ...options, data }, 'write', async (connection) => {
-    const token = isNew ? await firstToken(terminal, connection) : undefined
+    const token = isNew ? await firstToken(terminal, config, connection) : undefined
     const mayReplace = await isReplaceable(connection, config)
     const changes = [
       ...proposal.plan.files.map(({ change }) => change),
@@ -51,7 +52,7 @@ export async function carryOut(
     for (const { file, backup } of files)
       terminal.say(`changed \`${shown(file)}\`; backup: \`${shown(backup)}\``)
     const approved = await approve(terminal, connection, data, proposal)
-    const policy = await activate(terminal, connection, proposal, mayReplace)
+    const policy = await activate(terminal, connection, config, proposal, mayReplace)
     sayNext(terminal, proposal)
     const isComplete = approved.isComplete && policy !== 'none'
     const backups = files.map(({ backup }) => backup)
@@ -59,18 +60,23 @@ export async function carryOut(
   })
 }
 
-/** A new gateway needs a first admin token: it approves tools and calls later. */
-async function firstToken(terminal: Terminal, connection: Connection): Promise<string> {
+/** A new gateway needs a first admin token: it approves tools and calls later. Returns it if it was not stored. */
+async function firstToken(
+  terminal: Terminal,
+  config: Config,
+  connection: Connection,
+): Promise<string | undefined> {
   const principal = `user:${localUser()}`
-  const { token } = await ask<{ readonly token: string }>(connection, '/v1/tokens', {
-    role: 'admin',
-    principal,
+  const first = await newToken(terminal, config, async () => {
+    const request = { role: 'admin', principal }
+    return (await ask<{ readonly token: string }>(connection, '/v1/tokens', request)).token
   })
+  if (first.kind !== 'shown') return undefined
   if (!terminal.json) {
-    terminal.say(`admin token of \`${principal}\`, shown only once; store it in a password manager:`)
-    terminal.line(token)
+    terminal.say(`admin token of \`${principal}\`, shown only once; store it with \`tollgate login\`:`)
+    terminal.line(first.token)
   }
-  return token
+  return first.token
 }
 
 /** Whether the policy is still the starter, or an unchanged draft of an earlier setup. Rules of the user are never replaced. */
@@ -179,6 +185,7 @@ async function pin(
 async function activate(
   terminal: Terminal,
   connection: Connection,
+  config: Config,
   { policy }: Proposal,
   mayReplace: boolean,
 ): Promise<SetupOutcome['policy']> {
@@ -207,7 +214,7 @@ async function activate(
     return 'none'
   }
   terminal.say(
-    'the drafted policy is in force; read it with `tollgate policy check`, and change it as you like',
+    `the drafted policy is in force: \`${shown(config.policy)}\`; after you change it, run \`tollgate policy activate\``,
   )
   return 'active'
 }
@@ -215,6 +222,7 @@ async function activate(
 function sayNext(terminal: Terminal, { plan }: Proposal): void {
   const clients = [...new Set(plan.files.map(({ from }) => from.name))].join(', ')
   terminal.say(`restart ${clients}; then every tool call is decided and recorded`)
+  terminal.say('a call that needs an approval waits for you in `tollgate approvals`')
   terminal.say(
     'not approved: prompts, resources, sampling, elicitation and roots; `tollgate mcp approve SERVER` explains them',
   )

@@ -12,9 +12,10 @@ import { toolOf } from '../../tools/offer.ts'
 import type { DataOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
 import { canAsk, confirm } from '../program/confirm.ts'
-import { dataOf, withConnection } from '../program/connect.ts'
+import { dataOf, givenToken, withConnection } from '../program/connect.ts'
 import { startWords } from '../program/launcher.ts'
-import { shown } from '../program/table.ts'
+import { loginFor, placeOf } from '../program/logins.ts'
+import { counted, shown } from '../program/table.ts'
 import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
 import { journalFolder } from './changes/journal.ts'
 import { undoInterrupted } from './changes/undo.ts'
@@ -72,10 +73,11 @@ function recover(terminal: Terminal, { dryRun }: SetupOptions): void {
   }
 }
 
-/** Fails before the question rather than after it, if the gateway that runs cannot be used. */
+/** Fails before the question rather than after it, if the gateway that runs cannot be used. A stored token is unlocked after it. */
 async function requireGateway(options: SetupOptions): Promise<void> {
   const isQuestion = options.dryRun !== true && (options.yes === true || canAsk())
   if (!isQuestion || !existsSync(join(dataOf(options), 'ledger.sqlite'))) return
+  if (givenToken(options) === undefined && loginFor(placeOf({ data: dataOf(options) }))) return
   await withConnection(options, 'write', (connection) => ask(connection, '/v1/policy'))
 }
 
@@ -110,7 +112,7 @@ function noteRemote(terminal: Terminal, { servers }: Plan): void {
   const remote = servers.filter(({ is }) => is === 'remote').map(({ label }) => shown(label))
   if (remote.length === 0) return
   terminal.say(
-    `remote servers are left alone (${[...new Set(remote)].join(', ')}); put one behind the gateway with \`mcp.servers\` in tollgate.yaml, see docs/mcp.md`,
+    `remote servers are left alone (${[...new Set(remote)].join(', ')}); to put one behind the gateway, list it under \`mcp.servers\` in \`tollgate.yaml\``,
   )
 }
 
@@ -124,7 +126,7 @@ function nothingToDo(terminal: Terminal, { servers, unusable }: Plan): number {
   throw new CommandError(
     'found no MCP client on this machine whose configuration starts a server',
     'run this in the directory of your project, if the project has its own configuration',
-    'or write `tollgate mcp --` before the command of a server, see docs/mcp.md',
+    'or write `tollgate mcp --` before the command of a server',
   )
 }
 
@@ -160,11 +162,6 @@ function askable(
 }
 
 type AskedAddress = NonNullable<FoundServer['address']>
-
-/** `3 servers`. */
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
-}
 
 function show(terminal: Terminal, proposal: Proposal): void {
   const { plan, met, policy } = proposal

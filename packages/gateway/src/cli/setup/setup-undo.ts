@@ -34,8 +34,8 @@ export function runSetupUndo(terminal: Terminal): Promise<number> {
     undone.length === 0
       ? ''
       : table(
-          ['FILE', 'RESULT'],
-          undone.map(({ file, how }) => [shown(file), DONE[how]]),
+          ['RESULT', 'FILE'],
+          undone.map(({ file, how }) => [DONE[how], shown(file)]),
         ),
   )
   const refused = undone.filter(({ how }) => how === 'refused')
@@ -74,11 +74,12 @@ export function runSetupStatus(terminal: Terminal, _options: DataOptions): Promi
     files.length === 0
       ? ''
       : table(
-          ['FILE', 'STATE', 'SINCE', 'BACKUP'],
-          files.map(({ file, state, at, backup }) => [shown(file), STATES[state], moment(at), shown(backup)]),
+          ['STATE', 'SINCE', 'FILE'],
+          files.map(({ file, state, at }) => [STATES[state], moment(at), shown(file)]),
         ),
   )
   if (files.length === 0) terminal.say('setup has changed no file; start with `tollgate setup mcp`')
+  else terminal.say('each file has a backup beside it, named `FILE.tollgate-backup-TIME`')
   const isHalf = files.some(({ state }) => state === 'interrupted')
   if (isHalf) {
     terminal.warn(
