@@ -20,17 +20,9 @@ for (const name of PACKAGES) {
   const { scripts = {} } = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))
   const hooks = Object.keys(scripts).filter((script) => /^(?:pre|post)?install$|^prepare$/.test(script))
   if (hooks.length > 0) throw new Error(`packages/${name} runs ${hooks.join(', ')} when it is installed`)
-  run(
-    'npm',
-    'pack',
-    '--silent',
-    '--ignore-scripts',
-    '--pack-destination',
-    target,
-    '--workspace',
-    `packages/${name}`,
-  )
 }
+const workspaces = PACKAGES.flatMap((name) => ['--workspace', `packages/${name}`])
+run('npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', target, ...workspaces)
 const files = readdirSync(target).sort()
 if (files.length !== PACKAGES.length)
   throw new Error(`expected ${PACKAGES.length} tarballs, found ${files.length}`)

@@ -22,30 +22,59 @@ export interface Ended {
 /** A prompt and the keys to press when it appears. */
 export type Answer = readonly [prompt: RegExp, keys: string]
 
-/** Runs a command on a terminal and answers its prompts in order. `through` puts a shell around it. */
-export function onTerminal(
+/** A command that runs on a terminal. */
+export interface OnTerminal {
+  /** Resolves with the output when it matches. Rejects if the command ends before. */
+  shows(pattern: RegExp): Promise<string>
+  press(keys: string): void
+  readonly ended: Promise<Ended>
+}
+
+/** Starts a line of a shell on a terminal and answers its prompts in order. */
+export function startOnTerminal(
   { cwd, env }: Place,
-  args: readonly string[],
-  answers: readonly Answer[],
-  through: (command: string) => string = (command) => command,
-): Promise<Ended> {
-  const command = [process.execPath, COMMAND, ...args].map((word) => `'${word}'`).join(' ')
-  const child = spawn('script', ['-qec', through(command), '/dev/null'], {
-    cwd,
-    env: { ...env, SHELL: '/bin/sh' },
-  })
+  line: string,
+  answers: readonly Answer[] = [],
+): OnTerminal {
+  const child = spawn('script', ['-qec', line, '/dev/null'], { cwd, env: { ...env, SHELL: '/bin/sh' } })
   const left = [...answers]
   let output = ''
   let answered = 0
+  const look = new Set<() => void>()
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString()
+    for (const each of look) each()
     const [next] = left
     if (next?.[0].test(output.slice(answered)) !== true) return
     answered = output.length
     left.shift()
     child.stdin.write(next[1])
   })
-  return new Promise((resolve) => child.on('close', (exit) => resolve({ exit, output })))
+  const ended = new Promise<Ended>((resolve) => child.on('close', (exit) => resolve({ exit, output })))
+  return {
+    ended,
+    press: (keys) => void child.stdin.write(keys),
+    shows: (pattern) =>
+      new Promise((resolve, reject) => {
+        const seen = (): void => {
+          if (pattern.test(output)) resolve(output)
+        }
+        look.add(seen)
+        seen()
+        void ended.then(() => reject(new Error(`it ended without ${String(pattern)}:\n${output}`)))
+      }),
+  }
+}
+
+/** Runs a command of ours on a terminal to its end. `through` puts a shell around it. */
+export function onTerminal(
+  place: Place,
+  args: readonly string[],
+  answers: readonly Answer[],
+  through: (command: string) => string = (command) => command,
+): Promise<Ended> {
+  const command = [process.execPath, COMMAND, ...args].map((word) => `'${word}'`).join(' ')
+  return startOnTerminal(place, through(command), answers).ended
 }
 
 /** Runs a command in a session of its own, which has no terminal, as a program does. */
