@@ -37,8 +37,9 @@ export type AlwaysProposal =
     }
   | { readonly ok: false; readonly why: string; readonly remedy: string }
 
-type Proposed = Extract<AlwaysProposal, { readonly ok: true }>
-type Refused = Extract<AlwaysProposal, { readonly ok: false }>
+/** A tested edit. */
+export type AlwaysEdit = Extract<AlwaysProposal, { readonly ok: true }>
+type NoEdit = Extract<AlwaysProposal, { readonly ok: false }>
 
 const TRIED = 2000
 
@@ -63,14 +64,14 @@ export function proposeAlways(policy: Policy, escalated: EscalatedCall, time: nu
   return tested(policy, call, time, { insertions, rule: ruling.rule, hosts })
 }
 
-function byGate(step: string): Refused {
+function byGate(step: string): NoEdit {
   return refused(
     `the check \`${step}\` asked, and it depends on more than the call, so no rule can allow it in advance`,
     'approve the call once, or change the settings of that gate in the policy',
   )
 }
 
-function refused(why: string, remedy: string): Refused {
+function refused(why: string, remedy: string): NoEdit {
   return { ok: false, why, remedy }
 }
 
@@ -81,7 +82,7 @@ function ruleFor(
   policy: Policy,
   call: ObservedCall,
   asking: string | undefined,
-): { readonly insertions: readonly Insertion[]; readonly rule?: string } | Refused {
+): { readonly insertions: readonly Insertion[]; readonly rule?: string } | NoEdit {
   const [proposal, another] = exactProposals([call])
   if (!proposal || another) {
     return refused(
@@ -118,7 +119,7 @@ function tested(
   before: Policy,
   call: ObservedCall,
   time: number,
-  edit: Pick<Proposed, 'insertions' | 'rule' | 'hosts'>,
+  edit: Pick<AlwaysEdit, 'insertions' | 'rule' | 'hosts'>,
 ): AlwaysProposal {
   const text = inserted(before.text, edit.insertions)
   const parsed = parsePolicy(text)

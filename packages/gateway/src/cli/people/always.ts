@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Decision, Json } from '@tollgate/evidence'
 import { parsePolicy, type Policy } from '@tollgate/kernel/policy'
-import { proposeAlways, type AlwaysProposal, type EscalatedCall } from '../../workbench/always.ts'
+import { proposeAlways, type AlwaysEdit, type EscalatedCall } from '../../workbench/always.ts'
 import { readConfig } from '../../config/config.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { replacePolicyFile } from '../policy/adopt.ts'
@@ -13,15 +13,13 @@ import { canAsk, confirm } from '../program/confirm.ts'
 import { dataOf, withConnection, type Connection } from '../program/connect.ts'
 import { counted, shown, word } from '../program/table.ts'
 import { CommandError, type Terminal } from '../program/terminal.ts'
-import { unifiedDiff } from '../setup/clients/unified-diff.ts'
+import { unifiedDiff } from '../program/unified-diff.ts'
 import { idOf, type WaitingApproval } from './approvals.ts'
 
 interface AlwaysOptions extends GatewayOptions {
   readonly because?: string
   readonly out?: string
 }
-
-type Proposed = Extract<AlwaysProposal, { readonly ok: true }>
 
 /** Proposes to allow a pending call always. Returns 1 if nothing was activated. */
 export function runAlways(terminal: Terminal, options: AlwaysOptions, which = ''): Promise<number> {
@@ -59,7 +57,7 @@ export async function allowAlways(
   return 0
 }
 
-interface Request extends Omit<WaitingApproval, 'arguments'> {
+interface EscalatedRequest extends Omit<WaitingApproval, 'arguments'> {
   readonly arguments?: Json
   readonly status: string
 }
@@ -67,8 +65,8 @@ interface Request extends Omit<WaitingApproval, 'arguments'> {
 async function proposalFor(
   connection: Connection,
   id: string,
-): Promise<{ readonly policy: Policy; readonly proposal: Proposed }> {
-  const request = await ask<Request>(connection, `/v1/approvals/${id}`)
+): Promise<{ readonly policy: Policy; readonly proposal: AlwaysEdit }> {
+  const request = await ask<EscalatedRequest>(connection, `/v1/approvals/${id}`)
   if (request.status !== 'waiting') throw new CommandError('this request does not wait any more')
   const { arguments: args } = request
   if (args === undefined)
@@ -88,13 +86,18 @@ async function proposalFor(
   return { policy: parsed.policy, proposal }
 }
 
-function escalated(receipt: string, decision: Decision, { asks }: Request, args: Json): EscalatedCall {
+function escalated(
+  receipt: string,
+  decision: Decision,
+  { asks }: EscalatedRequest,
+  args: Json,
+): EscalatedCall {
   const { time, session, principal, door, tool, effect_class: effect, tenant, rung } = decision
   const steps = asks.length === 0 ? [rung] : asks.map((each) => each.split(' ')[0] ?? '')
   return { receipt, time, session: session.id, principal, door, tool, effect, tenant, args, steps }
 }
 
-function print(terminal: Terminal, id: string, { name, text: before }: Policy, proposal: Proposed): void {
+function print(terminal: Terminal, id: string, { name, text: before }: Policy, proposal: AlwaysEdit): void {
   const { rule, hosts, tried, loosened, text } = proposal
   const edits = proposal.insertions.map((each) => ({ start: each.at, end: each.at, text: each.text }))
   terminal.data({ request: id, policy: name, rule: rule ?? null, hosts, tried, loosened, text }, () =>
@@ -113,7 +116,7 @@ function print(terminal: Terminal, id: string, { name, text: before }: Policy, p
   )
 }
 
-function write(terminal: Terminal, file: string, { text }: Proposed): number {
+function write(terminal: Terminal, file: string, { text }: AlwaysEdit): number {
   if (existsSync(file))
     throw new CommandError(`\`${file}\` exists; nothing was written`, 'name another file with `--out FILE`')
   writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
@@ -128,7 +131,7 @@ async function activate(
   terminal: Terminal,
   options: AlwaysOptions,
   connection: Connection,
-  { id, policy, proposal }: { readonly id: string; readonly policy: Policy; readonly proposal: Proposed },
+  { id, policy, proposal }: { readonly id: string; readonly policy: Policy; readonly proposal: AlwaysEdit },
 ): Promise<void> {
   const { text } = proposal
   const answer = await ask<{ readonly name: string; readonly hash: string }>(connection, '/v1/policy', {

@@ -4,6 +4,7 @@ import type { GatewayOptions } from '../commands.ts'
 import { ask, queryOf } from '../program/ask.ts'
 import { withConnection, type Connection } from '../program/connect.ts'
 import { lineageRows, type ShownLink } from './delegations.ts'
+import { pointsOf } from '../receipts/detail.ts'
 import type { ReceiptPage } from '../receipts/receipts.ts'
 import { moment, pairs, shown } from '../program/table.ts'
 import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
@@ -84,9 +85,4 @@ function riskOf(
     ...(denials > 0 ? [`${denials} denied in a row`] : []),
   ]
   return facts.join('; ')
-}
-
-/** Returns a trust score without its fraction. */
-export function pointsOf(trust: string): string {
-  return trust.split('.', 1)[0] ?? trust
 }

@@ -4,7 +4,6 @@ import process from 'node:process'
 import { reasonOf } from '@tollgate/evidence'
 import { THREAT_CODES } from '@tollgate/kernel/detection'
 import { sentence, type ShownEntry } from './describe.ts'
-import { pointsOf } from '../people/sessions.ts'
 import { fitted } from '../program/fit.ts'
 import { moment, pairs, shown } from '../program/table.ts'
 import type { Colors } from '../program/terminal.ts'
@@ -97,4 +96,9 @@ function spread(value: unknown): string {
 
 function momentIn(text: string): string {
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? moment(text) : text
+}
+
+/** Returns a trust score without its fraction. */
+export function pointsOf(trust: string): string {
+  return trust.split('.', 1)[0] ?? trust
 }

@@ -10,7 +10,7 @@ import { shown, table } from '../program/table.ts'
 import type { Terminal } from '../program/terminal.ts'
 import type { Met } from './clients/meet.ts'
 import type { FoundServer, Plan, Unusable } from './clients/plan.ts'
-import { unifiedDiff } from './clients/unified-diff.ts'
+import { unifiedDiff } from '../program/unified-diff.ts'
 import type { DraftedPolicy } from './setup-policy.ts'
 
 /** Everything that a person has to see before the question. */

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { clientFiles, type Surroundings } from '../../../src/cli/setup/clients/clients.ts'
 import { unwrapped } from '../../../src/cli/setup/clients/edits.ts'
 import { makePlan, type Plan } from '../../../src/cli/setup/clients/plan.ts'
-import { unifiedDiff } from '../../../src/cli/setup/clients/unified-diff.ts'
+import { unifiedDiff } from '../../../src/cli/program/unified-diff.ts'
 import { openTerminal } from '../../../src/cli/program/terminal.ts'
 
 const WRAPPER = ['/bin/tollgate', 'mcp', '--name']

@@ -1,25 +1,9 @@
-// Edits of a text by position, and the wrapping and unwrapping of a server.
+// The edits that wrap and unwrap a server.
 
 import type { Place } from '../changes/journal.ts'
+import { edited, type Edit } from '../../program/unified-diff.ts'
 import type { ClientFile } from './clients.ts'
 import { entryIn, readTree, type ProgramNodes } from './entries.ts'
-import type { TextSpan } from './tree.ts'
-
-/** Replaces a part of a text. */
-export interface Edit extends TextSpan {
-  readonly text: string
-}
-
-/** Applies edits that do not overlap. Everything else stays as it is, byte for byte. */
-export function edited(text: string, edits: readonly Edit[]): string {
-  let result = ''
-  let at = 0
-  for (const { start, end, text: added } of edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
-    result += text.slice(at, start) + added
-    at = end
-  }
-  return result + text.slice(at)
-}
 
 /** Returns the edits that put words before a server's own command. */
 export function wrapEdits(

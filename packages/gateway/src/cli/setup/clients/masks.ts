@@ -1,7 +1,7 @@
 // Hides values that may be secrets before a configuration is shown.
 
 import { isSecretName, looksLikeKey } from '../../mcp/secrets.ts'
-import type { Edit } from './edits.ts'
+import type { Edit } from '../../program/unified-diff.ts'
 import type { Node } from './tree.ts'
 
 const HIDDEN_TABLES = new Set(['env', 'headers', 'http_headers', 'requestInit', 'inputs'])

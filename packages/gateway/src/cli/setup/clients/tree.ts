@@ -1,7 +1,7 @@
 // A configuration file as a tree of values with their positions, so that an edit changes only the bytes that it must change.
 
 /** A part of a text. */
-export interface TextSpan {
+interface TextSpan {
   readonly start: number
   readonly end: number
 }

@@ -1,8 +1,25 @@
-// Shows edits as a unified diff.
+// Edits of a text by position, and their unified diff.
 
-import { shown } from '../../program/table.ts'
-import type { Colors } from '../../program/terminal.ts'
-import { edited, type Edit } from './edits.ts'
+import { shown } from './table.ts'
+import type { Colors } from './terminal.ts'
+
+/** Replaces a part of a text. */
+export interface Edit {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+/** Applies edits that do not overlap. Everything else stays as it is, byte for byte. */
+export function edited(text: string, edits: readonly Edit[]): string {
+  let result = ''
+  let at = 0
+  for (const { start, end, text: added } of edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
+    result += text.slice(at, start) + added
+    at = end
+  }
+  return result + text.slice(at)
+}
 
 /** Lines of the old text that change, and the number of lines that they gain. */
 interface Block {
