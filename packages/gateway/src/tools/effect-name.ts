@@ -22,6 +22,8 @@ export interface NameWord {
   readonly word: string
   readonly effect: EffectClass
   readonly vague?: VagueVerb
+  /** Whether it is often a noun: `message_from_link` reads a message. The first word of the description can tell. */
+  readonly isNoun?: boolean
 }
 
 const MAX_NAME = 256
@@ -84,6 +86,8 @@ const OPENED = setOf(
 )
 const LIKE_SEARCH = setOf('search lookup')
 const RUNNING = setOf('run start perform execute')
+// Languages in which nothing can be written.
+const READING_LANGUAGES = setOf('soql sosl promql logql traceql jql kql')
 const HTTP = setOf('post put patch')
 
 function effectWordAt(words: readonly string[], at: number, all: readonly string[]): NameWord {
@@ -93,6 +97,11 @@ function effectWordAt(words: readonly string[], at: number, all: readonly string
   // Opening a ticket or an account creates one.
   if (word === OPEN) return { word, effect: at > 0 || OPENED.has(after[0] ?? '') ? 'read' : 'write' }
   if (RUNNING.has(word) && LIKE_SEARCH.has(words.at(-1) ?? '')) return { word, effect: 'read' }
+  if (RUNNING.has(word) && after.some((each) => READING_LANGUAGES.has(each))) return { word, effect: 'read' }
+  // `run_details` shows a run, and `pipeline_run` may show one: its description decides.
+  if (word === 'run' && shown.has(after[0] ?? '')) return { word, effect: 'read' }
+  if (word === 'run' && at > 0 && after.length === 0)
+    return { word, effect: 'execute', vague: { floor: 'read', otherwise: 'execute' } }
   if (words[0] === 'api' && HTTP.has(word))
     return { word, effect: 'write', vague: { floor: 'write', otherwise: 'write' } }
   if (word === 'request' && at === 0) return { word, effect: 'write' }
@@ -116,7 +125,7 @@ function effectWordAt(words: readonly string[], at: number, all: readonly string
 function softened(found: NameWord, isFirm: boolean, at: number): NameWord {
   if (isFirm || found.effect === 'read' || found.word.includes(' ')) return found
   const { effect } = found
-  return { ...found, vague: { floor: at === 0 ? effect : 'read', otherwise: effect } }
+  return { ...found, isNoun: true, vague: { floor: at === 0 ? effect : 'read', otherwise: effect } }
 }
 
 const MAKING = setOf(
@@ -142,6 +151,9 @@ function raised(
   // A comment that is posted in a tracker is a write. One that is sent goes to a person.
   if (effect === 'send' && word !== 'send' && COMMENTS.has(objects.at(-1) ?? ''))
     return { word, effect: 'write' }
+  // Taking a label off a thing deletes nothing.
+  if (DELETING.has(word) && word !== 'delete' && MARKS.has(head)) return { word, effect: 'write' }
+  if (word === 'push' && PUBLISHED.has(head)) return { word, effect: 'send' }
   const grave = objects.find((each) => GRAVE.has(each))
   if (grave !== undefined) return to('admin', grave)
   if (SETTING.has(word) && objects.some((each) => CONFIG.has(each))) return to('admin', 'config')
@@ -163,12 +175,21 @@ const IDENTITY = setOf('auth iam oauth identity sso okta')
 const CLIENTS = setOf('application client server connection')
 const HOOKS = setOf('webhook webhooks deployment deployments')
 const ROLES = setOf(
-  'role roles policy policies member members secret secrets token tokens certificate certificates key keys',
+  'role roles policy policies member members membership memberships secret secrets token tokens certificate certificates key keys',
 )
 const DELETING = setOf('delete remove')
 
+const MARKS = setOf(
+  'tag tags label labels reaction reactions favorite favorites star watcher watchers assignee attendee attendees',
+)
+const PUBLISHED = setOf('image package artifact registry release')
+const ASSIGNING = setOf('assign unassign')
+const PEOPLE = setOf('user users member members')
+
 function isKept(word: string, head: string): boolean {
   if (!KEEPERS.has(head)) return false
+  // A person who is assigned to a card gets no rights.
+  if (ASSIGNING.has(word) && PEOPLE.has(head)) return false
   if (DELETING.has(word)) return !HOOKS.has(head)
   return KEEPING.has(word) || (CHANGING.has(word) && (ROLES.has(head) || HOOKS.has(head)))
 }

