@@ -56,6 +56,12 @@ export interface HostedTool {
   readonly known: boolean
 }
 
+/** A tool of an unknown type. Its name in the policy is undefined if the type is not a plain word. */
+export function unknownTool(provider: Provider, type: Json | undefined): HostedTool {
+  const isPlain = typeof type === 'string' && /^[\w.-]{1,64}$/.test(type)
+  return { tool: isPlain ? `${provider}/${type}` : undefined, args: {}, known: false }
+}
+
 /** A text in a request and its channel. */
 export interface TurnText {
   readonly kind: 'said'
@@ -150,6 +156,21 @@ export class Refused extends Error {
     this.param = param
     this.details = details
   }
+}
+
+/** A refusal of a request that two readers could understand differently. */
+export function ambiguous(message: string, param?: string): Refused {
+  return new Refused(400, 'AMBIGUOUS_INPUT', message, param)
+}
+
+/** A refusal of a request that could bring calls or results past the gateway. */
+export function notGoverned(message: string, param?: string): Refused {
+  return new Refused(400, 'ROUTE_NOT_GOVERNED', message, param)
+}
+
+/** A refusal of a request with too many parts. */
+export function tooLarge(message: string, param: string): Refused {
+  return new Refused(400, 'REQUEST_TOO_LARGE', message, param)
 }
 
 /** A request of a caller that has already sent too much. */

@@ -13,6 +13,11 @@ export function objectIn(json: string): JsonObject | undefined {
   }
 }
 
+/** Whether a value is there, and not null. */
+export function isGiven(value: Json | undefined): value is Exclude<Json, null> {
+  return value !== undefined && value !== null
+}
+
 /** The named members of an object, in the order of the names. Others are left out. */
 export function only(object: JsonObject, names: readonly string[]): Record<string, Json> {
   const kept: Record<string, Json> = {}

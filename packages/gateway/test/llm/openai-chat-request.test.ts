@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { Refused, type RequestReading, type Restored, type Result } from '../../src/llm/dialect.ts'
 import { openaiChat } from '../../src/llm/openai-chat/openai-chat.ts'
 import { readBody, type ReadBody } from '../../src/llm/body.ts'
-import { searchesWeb } from '../../src/llm/searching.ts'
+import { searchesWeb } from '../../src/llm/parameters.ts'
 
 const HELLO = [{ role: 'user', content: 'hello' }]
 

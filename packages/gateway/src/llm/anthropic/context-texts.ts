@@ -2,7 +2,7 @@
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { kindOf, textIn } from './sources.ts'
-import { Refused, type Restored } from '../dialect.ts'
+import { ambiguous, type Restored } from '../dialect.ts'
 
 const READABLE: ReadonlySet<string> = new Set([
   'text',
@@ -27,13 +27,7 @@ export function wordsIn(block: Json, restored: Restored): readonly string[] {
 }
 
 function gather(value: Json, restored: Restored, texts: string[], depth: number): void {
-  if (depth > MAX_DEPTH)
-    throw new Refused(
-      400,
-      'AMBIGUOUS_INPUT',
-      'a message is nested too deeply; send a flatter one',
-      'messages',
-    )
+  if (depth > MAX_DEPTH) throw ambiguous('a message is nested too deeply; send a flatter one', 'messages')
   if (isList(value)) {
     for (const item of value) gather(item, restored, texts, depth + 1)
   } else if (isObject(value)) gatherMembers(value, restored, texts, depth)

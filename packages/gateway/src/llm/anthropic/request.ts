@@ -5,7 +5,18 @@ import { rephrase, settingsOf, type Passage } from './results.ts'
 import { ToolList } from './tools.ts'
 import { memberName } from './toolsets.ts'
 import { wordsIn } from './context-texts.ts'
-import { Refused, type RequestReading, type Restored, type Result, type TurnText } from '../dialect.ts'
+import {
+  ambiguous,
+  notGoverned,
+  Refused,
+  tooLarge,
+  type RequestReading,
+  type Restored,
+  type Result,
+  type TurnText,
+} from '../dialect.ts'
+import { isGiven } from '../filter.ts'
+import { checkParameters, streamOf } from '../parameters.ts'
 
 const PARAMETERS: ReadonlySet<string> = new Set([
   'model',
@@ -39,6 +50,7 @@ const PARAMETERS: ReadonlySet<string> = new Set([
   'betas',
   'anthropic_version',
   'anthropic_beta',
+  'thread',
 ])
 
 /** Reads a request. Its results can be changed in place later. @throws Refused */
@@ -47,7 +59,8 @@ export function readRequest(
   further: ReadonlySet<string>,
   restored: Restored = (text) => text,
 ): RequestReading {
-  checkParameters(body, further)
+  checkThread(body)
+  checkParameters(body, [PARAMETERS, further], REMEDY, 'a parameter')
   checkFallbacks(body['fallbacks'])
   const list = new ToolList()
   list.takeAll(body['tools'])
@@ -57,7 +70,7 @@ export function readRequest(
   conversation.takeSystem(body['system'])
   conversation.takeMessages(body['messages'])
   return {
-    stream: streamIn(body),
+    stream: streamOf(body),
     tools: list.tools,
     hosted: list.hosted,
     turns: conversation.turns,
@@ -65,22 +78,16 @@ export function readRequest(
   }
 }
 
-function checkParameters(body: JsonObject, further: ReadonlySet<string>): void {
-  if ((body['thread'] ?? null) !== null) {
-    const why = '`thread` is not governed, because the earlier conversation stays at the provider'
-    // The official client then sends the whole conversation.
-    const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
-    const message = `${why}; send the whole conversation in \`messages\``
-    throw new Refused(400, 'ROUTE_NOT_GOVERNED', message, 'thread', details)
-  }
-  for (const name of Object.keys(body)) {
-    if (PARAMETERS.has(name) || further.has(name) || name === 'thread') continue
-    const shown = /^[\w.-]{1,64}$/.test(name)
-    const why = shown ? `the parameter \`${name}\` is unknown` : 'a parameter is unknown'
-    const remedy =
-      'if it cannot make the provider run a tool, add it to `llm.anthropic.parameters` in tollgate.yaml'
-    throw notGoverned(`${why}; ${remedy}`, shown ? name : undefined)
-  }
+const REMEDY =
+  'if it cannot make the provider run a tool, add it to `llm.anthropic.parameters` in tollgate.yaml'
+
+function checkThread({ thread }: JsonObject): void {
+  if (!isGiven(thread)) return
+  const why = '`thread` is not governed, because the earlier conversation stays at the provider'
+  // The official client then sends the whole conversation.
+  const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
+  const message = `${why}; send the whole conversation in \`messages\``
+  throw new Refused(400, 'ROUTE_NOT_GOVERNED', message, 'thread', details)
 }
 
 const FALLBACK: readonly string[] = ['model', 'max_tokens', 'output_config', 'speed', 'thinking']
@@ -94,12 +101,6 @@ function checkFallbacks(fallbacks: Json | undefined): void {
     `\`fallbacks\` has an unknown member; send only ${FALLBACK.map((name) => `\`${name}\``).join(', ')}`,
     'fallbacks',
   )
-}
-
-function streamIn({ stream }: JsonObject): boolean {
-  if (stream === undefined || stream === null || stream === false) return false
-  if (stream === true) return true
-  throw ambiguous('`stream` must be true or false', 'stream')
 }
 
 const ROLES: readonly Json[] = ['user', 'assistant', 'system']
@@ -138,16 +139,17 @@ class RequestTurns {
   }
 
   takeSystem(system: Json | undefined): void {
-    if (system !== undefined && system !== null) this.#takeContent(system, 'system', 'system')
+    if (isGiven(system)) this.#takeContent(system, 'system', 'system')
   }
 
   takeMessages(messages: Json | undefined): void {
-    if (!isList(messages)) throw ambiguous('`messages` must be a list')
-    if (messages.length > MAX_MESSAGES) throw tooLarge('messages', MAX_MESSAGES)
+    if (!isList(messages)) throw ambiguous('`messages` must be a list', 'messages')
+    if (messages.length > MAX_MESSAGES) throw tooMany('messages', MAX_MESSAGES)
     for (const message of messages) {
-      if (!isObject(message)) throw ambiguous('a message must be an object')
+      if (!isObject(message)) throw ambiguous('a message must be an object', 'messages')
       const role = message['role']
-      if (role === undefined || !ROLES.includes(role)) throw ambiguous('a message has an unknown role')
+      if (role === undefined || !ROLES.includes(role))
+        throw ambiguous('a message has an unknown role', 'messages')
       // A system message may have settings only.
       const content = message['content'] ?? (role === 'system' ? [] : undefined)
       this.#takeContent(content, role, 'messages')
@@ -167,7 +169,7 @@ class RequestTurns {
   }
 
   #count(): void {
-    if (++this.#blocks > MAX_BLOCKS) throw tooLarge('content blocks', MAX_BLOCKS)
+    if (++this.#blocks > MAX_BLOCKS) throw tooMany('content blocks', MAX_BLOCKS)
   }
 
   #takeBlock(block: JsonObject, role: Json): void {
@@ -176,7 +178,7 @@ class RequestTurns {
     if (RAN.has(type)) return this.#say('TOOL_OUTPUT', wordsIn(block, this.#restored))
     switch (type) {
       case 'text':
-        if (typeof block['text'] !== 'string') throw ambiguous('a text block has no `text`')
+        if (typeof block['text'] !== 'string') throw ambiguous('a text block has no `text`', 'messages')
         return role === 'assistant' ? undefined : this.#say('USER', [block['text']])
       case 'document':
       case 'search_result':
@@ -201,7 +203,7 @@ class RequestTurns {
   }
 
   #takeResult(block: JsonObject): void {
-    if (++this.#results > MAX_RESULTS) throw tooLarge('tool results', MAX_RESULTS)
+    if (++this.#results > MAX_RESULTS) throw tooMany('tool results', MAX_RESULTS)
     const { result, changed } = resultOf(block, this.#callOf(block), this.#restored, () => this.#count())
     this.turns.push(result)
     this.changed ||= changed
@@ -226,9 +228,9 @@ class RequestTurns {
   }
 
   #takeCompaction({ tool_changes: changes }: JsonObject): void {
-    if (changes === undefined || changes === null) return
+    if (!isGiven(changes)) return
     if (!isList(changes) || !changes.every(isObject))
-      throw ambiguous('`tool_changes` must be a list of objects')
+      throw ambiguous('`tool_changes` must be a list of objects', 'messages')
     for (const change of changes) {
       this.#count()
       if (change['type'] === 'tool_addition') this.#takeAddition(change)
@@ -296,19 +298,6 @@ function replace(block: Record<string, Json>, by: JsonObject): void {
   Object.assign(block, by)
 }
 
-function tooLarge(what: string, most: number): Refused {
-  return new Refused(
-    400,
-    'REQUEST_TOO_LARGE',
-    `there are more than ${most} ${what}; send a shorter conversation`,
-    'messages',
-  )
-}
-
-function notGoverned(message: string, param?: string): Refused {
-  return new Refused(400, 'ROUTE_NOT_GOVERNED', message, param)
-}
-
-function ambiguous(message: string, param = 'messages'): Refused {
-  return new Refused(400, 'AMBIGUOUS_INPUT', message, param)
+function tooMany(what: string, most: number): Refused {
+  return tooLarge(`there are more than ${most} ${what}; send a shorter conversation`, 'messages')
 }

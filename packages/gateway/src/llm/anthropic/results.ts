@@ -3,7 +3,7 @@
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { dataOf, isBase64, kindOf, textIn } from './sources.ts'
-import { Refused, type Restored } from '../dialect.ts'
+import { ambiguous, type Refused, type Restored } from '../dialect.ts'
 
 export interface Passage {
   /** Returns the replacement of a text. */
@@ -43,7 +43,8 @@ const word: PartFilter = (value, { restored }) =>
   typeof value === 'string' && PLAIN.test(restored(value)) ? value : undefined
 /** A required plain word. */
 const name: PartFilter = (value, passage) => {
-  if (word(value, passage) === undefined) throw refused('a name in a tool result must be a plain word')
+  if (word(value, passage) === undefined)
+    throw ambiguous('a name in a tool result must be a plain word', 'messages')
   return value
 }
 const text: PartFilter = (value, { by }) => {
@@ -165,7 +166,7 @@ function pictureSource(source: Json, passage: Passage): JsonObject {
     case 'base64': {
       const kind = kindOf(source)
       if (!kind?.media.startsWith('image/'))
-        throw refused('an image in a tool result has a media type that is no image')
+        throw ambiguous('an image in a tool result has a media type that is no image', 'messages')
       return encoded(source, kind.text, passage)
     }
     case 'url':
@@ -185,7 +186,7 @@ function documentSource(source: Json, passage: Passage): JsonObject {
     case 'base64': {
       const kind = kindOf(source)
       if (!kind?.text && kind?.media !== 'application/pdf') {
-        throw refused('a document in a tool result must be text or PDF')
+        throw ambiguous('a document in a tool result must be text or PDF', 'messages')
       }
       return encoded(source, kind.text, passage)
     }
@@ -217,17 +218,15 @@ function encoded(source: JsonObject, isText: boolean, passage: Passage): JsonObj
 }
 
 function unknownContent(): Refused {
-  return refused(
+  return ambiguous(
     'a tool result holds content of an unknown type; send texts, images, documents or search results',
+    'messages',
   )
 }
 
 function notInline(what: string): Refused {
-  return refused(
+  return ambiguous(
     `a tool result refers to a ${what} at another place, which the gateway cannot inspect; send the content itself`,
+    'messages',
   )
-}
-
-function refused(message: string): Refused {
-  return new Refused(400, 'AMBIGUOUS_INPUT', message, 'messages')
 }

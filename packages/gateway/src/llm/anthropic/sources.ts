@@ -2,7 +2,7 @@
 
 import { TextDecoder } from 'node:util'
 import type { Json, JsonObject } from '@tollgate/evidence'
-import { Refused } from '../dialect.ts'
+import { ambiguous, type Refused } from '../dialect.ts'
 
 const TEXTS: readonly string[] = ['application/json', 'application/xml', 'image/svg+xml']
 const MEDIA = /^[a-z]{1,16}\/[a-z0-9.+-]{1,64}$/
@@ -50,5 +50,5 @@ function utf8(bytes: Uint8Array): string {
 }
 
 function unreadable(why: string): Refused {
-  return new Refused(400, 'AMBIGUOUS_INPUT', `${why}; send the text itself`, 'messages')
+  return ambiguous(`${why}; send the text itself`, 'messages')
 }

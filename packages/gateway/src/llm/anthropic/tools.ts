@@ -2,10 +2,17 @@
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { looksLikeMember, membersOf, toolsetOf } from './toolsets.ts'
-import { Refused, type DeclaredTool, type HostedTool } from '../dialect.ts'
-import { only } from '../filter.ts'
+import {
+  ambiguous,
+  notGoverned,
+  tooLarge,
+  unknownTool,
+  type DeclaredTool,
+  type HostedTool,
+  type Refused,
+} from '../dialect.ts'
+import { isGiven, only } from '../filter.ts'
 
-const PLAIN_TYPE = /^[\w.-]{1,64}$/
 const MAX_NAME = 256
 
 /** Built-in tools that the client runs, by type without the version date. */
@@ -40,17 +47,17 @@ export class ToolList {
 
   /** Takes the list in `tools`. @throws Refused */
   takeAll(tools: Json | undefined): void {
-    if (tools === undefined || tools === null) return
-    if (!isList(tools)) throw ambiguous('`tools` must be a list')
+    if (!isGiven(tools)) return
+    if (!isList(tools)) throw ambiguous('`tools` must be a list', 'tools')
     for (const tool of tools) {
-      if (!isObject(tool)) throw ambiguous('a tool must be an object')
+      if (!isObject(tool)) throw ambiguous('a tool must be an object', 'tools')
       this.#take(tool)
     }
   }
 
   /** Takes a definition from the conversation. A repeated one must be identical. @throws Refused */
   takeAddition(tool: Json | undefined): void {
-    if (!isObject(tool)) throw ambiguous('a tool must be an object')
+    if (!isObject(tool)) throw ambiguous('a tool must be an object', 'tools')
     const earlier = typeof tool['name'] === 'string' ? this.#named.get(tool['name']) : undefined
     if (earlier && JSON.stringify(earlier) === JSON.stringify(tool)) return
     this.#take(tool)
@@ -58,7 +65,7 @@ export class ToolList {
 
   /** Takes the list in `mcp_servers`. @throws Refused */
   takeServers(servers: Json | undefined): void {
-    if (servers === undefined || servers === null) return
+    if (!isGiven(servers)) return
     if (!isList(servers) || !servers.every(isObject)) {
       throw ambiguous('`mcp_servers` must be a list of objects', 'mcp_servers')
     }
@@ -71,15 +78,10 @@ export class ToolList {
 
   /** Takes the container for code and its skills. @throws Refused */
   takeContainer(container: Json | undefined): void {
-    if (container === undefined || container === null || typeof container === 'string') return
+    if (!isGiven(container) || typeof container === 'string') return
     if (!isObject(container)) throw ambiguous('`container` must be an id or an object', 'container')
     if (!Object.keys(container).every((name) => name === 'id' || name === 'skills')) {
-      throw new Refused(
-        400,
-        'ROUTE_NOT_GOVERNED',
-        '`container` has an unknown member; send only `id` and `skills`',
-        'container',
-      )
+      throw notGoverned('`container` has an unknown member; send only `id` and `skills`', 'container')
     }
     const skills = container['skills'] ?? []
     if (!isList(skills) || !skills.every(isObject))
@@ -89,7 +91,7 @@ export class ToolList {
 
   #take(tool: JsonObject): void {
     const type = tool['type'] ?? 'custom'
-    if (typeof type !== 'string') throw ambiguous('the type of a tool must be a string')
+    if (typeof type !== 'string') throw ambiguous('the type of a tool must be a string', 'tools')
     const family = toolsetOf(type)
     const [, kind = type, version = ''] = /^(.+)_(\d{8})$/.exec(type) ?? []
     if (family !== undefined) this.#declareFamily(tool, family)
@@ -103,8 +105,8 @@ export class ToolList {
 
   #declare(tool: JsonObject, schema: Json | undefined): void {
     const name = this.#claim(tool)
-    if (name === undefined) throw ambiguous('a tool has no valid name')
-    if (looksLikeMember(name)) throw ambiguous('a tool has the name of a toolset member; rename it')
+    if (name === undefined) throw ambiguous('a tool has no valid name', 'tools')
+    if (looksLikeMember(name)) throw ambiguous('a tool has the name of a toolset member; rename it', 'tools')
     this.#addDeclared(name, schema)
   }
 
@@ -117,14 +119,8 @@ export class ToolList {
 
   #host(tool: JsonObject, type: string, known: string | undefined): void {
     this.#claim(tool)
-    if (known !== undefined) this.#addHosted({ tool: known, args: settingsOf(tool), known: true })
-    else {
-      this.#addHosted({
-        tool: PLAIN_TYPE.test(type) ? `anthropic/${type}` : undefined,
-        args: {},
-        known: false,
-      })
-    }
+    if (known === undefined) this.#addHosted(unknownTool('anthropic', type))
+    else this.#addHosted({ tool: known, args: settingsOf(tool), known: true })
   }
 
   #addDeclared(name: string, schema: Json | undefined): void {
@@ -150,7 +146,7 @@ const SERVER: readonly string[] = ['type', 'name', 'url', 'authorization_token',
 
 function schemaOf(tool: JsonObject): Json {
   const schema = tool['input_schema']
-  if (!isObject(schema)) throw ambiguous('a tool has no `input_schema`')
+  if (!isObject(schema)) throw ambiguous('a tool has no `input_schema`', 'tools')
   return schema
 }
 
@@ -165,13 +161,9 @@ function settingsOf(tool: JsonObject): JsonObject {
 }
 
 function twice(): Refused {
-  return ambiguous('two tools have the same name; give each its own')
+  return ambiguous('two tools have the same name; give each its own', 'tools')
 }
 
 function tooMany(what: string, most: number): Refused {
-  return new Refused(400, 'REQUEST_TOO_LARGE', `there are more than ${most} ${what}; send fewer`, 'tools')
-}
-
-function ambiguous(message: string, param = 'tools'): Refused {
-  return new Refused(400, 'AMBIGUOUS_INPUT', message, param)
+  return tooLarge(`there are more than ${most} ${what}; send fewer`, 'tools')
 }

@@ -2,8 +2,7 @@
 
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled, type Judge, type ProposedCall } from '../dialect.ts'
-import { objectIn } from '../filter.ts'
-import { legacyRef } from './names.ts'
+import { objectIn, word } from '../filter.ts'
 
 /** A call in a reply. */
 export interface ReplyCall {
@@ -168,6 +167,18 @@ export function sortOutcomes(
   return { written, texts }
 }
 
+/** The reference that a `function_call` and its result share, because neither has an id; undefined without a plain name. */
+export function legacyRef(name: Json | undefined): string | undefined {
+  const plain = plainName(name)
+  return plain === undefined ? undefined : `function:${plain}`
+}
+
+/** A name that cannot hold a sentence; undefined for anything else. */
+export function plainName(value: Json | undefined): string | undefined {
+  const name = word(value)
+  return name === '' ? undefined : name
+}
+
 function inputOf(judged: string): string {
   const input = objectIn(judged)?.['input']
   if (typeof input !== 'string') throw new Garbled('a custom call was judged without its input')
@@ -183,6 +194,7 @@ function identity(ref: string | undefined): JsonObject {
   return ref === undefined ? {} : { id: ref }
 }
 
-function textIn(value: Json | undefined): string | undefined {
+/** A text that is not empty. */
+export function textIn(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }

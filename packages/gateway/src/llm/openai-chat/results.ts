@@ -1,10 +1,8 @@
 // Tool results in a Chat Completions request. Everything that is forwarded has been read.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import type { Restored, Result, ReadResult } from '../dialect.ts'
-import { isLink, isPicture } from './pictures.ts'
-import { plainName } from './names.ts'
-import { unreadable } from './tools.ts'
+import { ambiguous, type Restored, type Result, type ReadResult } from '../dialect.ts'
+import { plainName } from './calls.ts'
 
 /** A part of a result that is forwarded. */
 interface Piece {
@@ -53,7 +51,7 @@ export function partsOf({ content = null }: JsonObject): readonly JsonObject[] {
   if (content === null) return []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   if (!isList(content) || !content.every(isObject)) {
-    throw unreadable('the content of a message must be a string or a list of parts', 'messages')
+    throw ambiguous('the content of a message must be a string or a list of parts', 'messages')
   }
   return content
 }
@@ -77,7 +75,7 @@ function pieceOf(part: JsonObject, restored: Restored): Piece {
   const { type, text } = part
   if (type === 'image_url') return pictureOf(part, restored)
   if (type !== 'text' || typeof text !== 'string') {
-    throw unreadable('a tool message has a part that is neither text nor image', 'messages')
+    throw ambiguous('a tool message has a part that is neither text nor image', 'messages')
   }
   const kept = keep(part, ['type', 'text'])
   return { part: kept, text, with: (other) => ({ ...kept, text: other }) }
@@ -86,11 +84,11 @@ function pieceOf(part: JsonObject, restored: Restored): Piece {
 function pictureOf(part: JsonObject, restored: Restored): Piece {
   const { image_url: image } = part
   const url = isObject(image) ? image['url'] : image
-  if (typeof url !== 'string') throw unreadable('an image in a tool message has no URL', 'messages')
+  if (typeof url !== 'string') throw ambiguous('an image in a tool message has no URL', 'messages')
   // A link can carry text too. If rewriting changed it, it is forwarded as text.
   const text = isLink(url) ? url : undefined
   if (text === undefined && !isPicture(restored(url))) {
-    throw unreadable(
+    throw ambiguous(
       'an image in a tool message must be base64 (`data:image/png;base64,...`) or a link',
       'messages',
     )
@@ -99,6 +97,21 @@ function pictureOf(part: JsonObject, restored: Restored): Piece {
   const inner = isObject(image) ? keep(image, ['url']) : image
   const kept = inner === undefined || inner === image ? outer : { ...outer, image_url: inner }
   return { part: kept, text, with: (other) => (other === url ? kept : { type: 'text', text: other }) }
+}
+
+/** Whether a URL is a link. */
+export function isLink(url: string): boolean {
+  return /^https?:\/\//i.test(url)
+}
+
+const PICTURE = /^data:image\/(?:png|jpe?g|gif|webp|avif|bmp|tiff?|hei[cf]);base64,/i
+const HEAD_LENGTH = 64
+const NO_BASE64 = /[^A-Za-z0-9+/_=-]/
+
+/** Whether a URL is an inline image without readable text. */
+function isPicture(url: string): boolean {
+  const [head] = PICTURE.exec(url.slice(0, HEAD_LENGTH)) ?? []
+  return head !== undefined && !NO_BASE64.test(url.slice(head.length))
 }
 
 /** Known cache settings of a part. */

@@ -18,6 +18,7 @@ import {
   placeOf,
 } from './members.ts'
 import { Garbled, type Judge, type Rewriter } from '../dialect.ts'
+import { isGiven } from '../filter.ts'
 import { readJson } from '../read-json.ts'
 import { createWordWriter, wordsIn } from './text-chunk.ts'
 import { formatSse, type SseEvent } from '../../sse.ts'
@@ -263,8 +264,4 @@ function errorOf(error: Json): JsonObject {
     if (name === 'code' && typeof value === 'number') known[name] = value
   }
   return known
-}
-
-function isGiven(value: Json | undefined): value is Exclude<Json, null> {
-  return value !== undefined && value !== null
 }

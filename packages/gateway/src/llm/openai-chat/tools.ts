@@ -1,8 +1,15 @@
 // The tools of a Chat Completions request: those that a reply may call, and those that the provider runs.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { Refused, type DeclaredTool, type HostedTool } from '../dialect.ts'
-import { searchesWeb } from '../searching.ts'
+import {
+  ambiguous,
+  tooLarge,
+  unknownTool,
+  type DeclaredTool,
+  type HostedTool,
+  type Refused,
+} from '../dialect.ts'
+import { searchesWeb } from '../parameters.ts'
 
 interface Toolbox {
   readonly tools: ReadonlyMap<string, DeclaredTool>
@@ -18,16 +25,15 @@ export function readTools(body: JsonObject): Toolbox {
   const hosted: HostedTool[] = []
 
   function host(tool: HostedTool): void {
-    if (hosted.length >= MAX_HOSTED)
-      throw tooLarge(`more than ${MAX_HOSTED} tools that the provider would run`, 'tools')
+    if (hosted.length >= MAX_HOSTED) throw tooMany(`${MAX_HOSTED} tools that the provider would run`, 'tools')
     hosted.push(tool)
   }
 
   function declare(definition: Json | undefined, tool: DeclaredTool, param: string): void {
     const name = isObject(definition) ? definition['name'] : undefined
-    if (typeof name !== 'string' || name === '') throw unreadable('a tool has no name', param)
-    if (tools.has(name)) throw unreadable('two tools have the same name; give each its own', param)
-    if (tools.size >= MAX_DECLARED) throw tooLarge(`more than ${MAX_DECLARED} tools`, param)
+    if (typeof name !== 'string' || name === '') throw ambiguous('a tool has no name', param)
+    if (tools.has(name)) throw ambiguous('two tools have the same name; give each its own', param)
+    if (tools.size >= MAX_DECLARED) throw tooMany(`${MAX_DECLARED} tools`, param)
     tools.set(name, tool)
   }
 
@@ -35,7 +41,7 @@ export function readTools(body: JsonObject): Toolbox {
     const { type, function: definition, custom } = entry
     if (type === 'function') declare(definition, functionTool(definition), 'tools')
     else if (type === 'custom') declare(custom, { form: 'text', schema: undefined }, 'tools')
-    else host({ tool: nameOf(type), args: {}, known: false })
+    else host(unknownTool('openai', type))
   }
   for (const entry of entriesOf(body, 'functions')) declare(entry, functionTool(entry), 'functions')
   const search = searchOf(body)
@@ -50,35 +56,24 @@ function functionTool(definition: Json | undefined): DeclaredTool {
 function searchOf(body: JsonObject): HostedTool | undefined {
   const { web_search_options: options = null, model, models } = body
   if (options !== null && !isObject(options)) {
-    throw unreadable('`web_search_options` must be an object', 'web_search_options')
+    throw ambiguous('`web_search_options` must be an object', 'web_search_options')
   }
   // OpenRouter tries the models in `models` after the first.
   const isOnline = searchesWeb(model) || searchesWeb(models)
   return options || isOnline ? { tool: 'openai/web_search', args: options ?? {}, known: true } : undefined
 }
 
-const TYPE = /^[\w.-]{1,64}$/
-
-function nameOf(type: Json | undefined): string | undefined {
-  return typeof type === 'string' && TYPE.test(type) ? `openai/${type}` : undefined
-}
-
 function entriesOf(body: JsonObject, param: string): readonly JsonObject[] {
   const entries = body[param] ?? null
   if (entries === null) return []
-  if (!isList(entries)) throw unreadable(`\`${param}\` must be a list`, param)
+  if (!isList(entries)) throw ambiguous(`\`${param}\` must be a list`, param)
   return entries.map((entry) => {
-    if (!isObject(entry)) throw unreadable(`an entry of \`${param}\` must be an object`, param)
+    if (!isObject(entry)) throw ambiguous(`an entry of \`${param}\` must be an object`, param)
     return entry
   })
 }
 
-/** A refusal of an ambiguous request. */
-export function unreadable(message: string, param: string): Refused {
-  return new Refused(400, 'AMBIGUOUS_INPUT', message, param)
-}
-
-/** A refusal of a request that is too large. */
-export function tooLarge(what: string, param: string): Refused {
-  return new Refused(400, 'REQUEST_TOO_LARGE', `the request has ${what}; send fewer`, param)
+/** A refusal of a request that has more than so many parts. */
+export function tooMany(parts: string, param: string): Refused {
+  return tooLarge(`the request has more than ${parts}; send fewer`, param)
 }

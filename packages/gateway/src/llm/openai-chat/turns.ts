@@ -1,12 +1,11 @@
 // The messages of a Chat Completions request: texts with their channels, and tool results.
 
-import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import type { Restored, Result, TurnText, ReadResult } from '../dialect.ts'
+import { isList, isObject, type JsonObject } from '@tollgate/evidence'
+import { ambiguous, type Restored, type Result, type TurnText, type ReadResult } from '../dialect.ts'
 import { readFileData } from '../files.ts'
-import { legacyRef, plainName } from './names.ts'
-import { isLink } from './pictures.ts'
-import { partsOf, readResult } from './results.ts'
-import { tooLarge, unreadable } from './tools.ts'
+import { legacyRef, plainName, textIn } from './calls.ts'
+import { isLink, partsOf, readResult } from './results.ts'
+import { tooMany } from './tools.ts'
 
 interface ChatTurns {
   readonly turns: readonly (TurnText | Result)[]
@@ -19,8 +18,8 @@ const MAX_RESULTS = 10_000
 
 /** Reads the messages of a request in order. @throws Refused */
 export function readTurns({ messages }: JsonObject, restored: Restored): ChatTurns {
-  if (!isList(messages)) throw unreadable('`messages` must be a list', 'messages')
-  if (messages.length > MAX_MESSAGES) throw tooLarge(`more than ${MAX_MESSAGES} messages`, 'messages')
+  if (!isList(messages)) throw ambiguous('`messages` must be a list', 'messages')
+  if (messages.length > MAX_MESSAGES) throw tooMany(`${MAX_MESSAGES} messages`, 'messages')
   /** The tools called so far, by call id. */
   const names = new Map<string, string>()
   const turns: (TurnText | Result)[] = []
@@ -28,7 +27,7 @@ export function readTurns({ messages }: JsonObject, restored: Restored): ChatTur
   let changed = false
 
   function addResult(read: ReadResult): void {
-    if (++results > MAX_RESULTS) throw tooLarge(`more than ${MAX_RESULTS} tool messages`, 'messages')
+    if (++results > MAX_RESULTS) throw tooMany(`${MAX_RESULTS} tool messages`, 'messages')
     turns.push(read.result)
     changed ||= read.changed
   }
@@ -40,11 +39,11 @@ export function readTurns({ messages }: JsonObject, restored: Restored): ChatTur
     } else if (role === 'tool') addResult(toolResult(message, names, restored))
     else if (role === 'function') addResult(functionResult(message, restored))
     else if (role === 'assistant') noteCalls(message, names)
-    else throw unreadable('a message has an unknown role', 'messages')
+    else throw ambiguous('a message has an unknown role', 'messages')
   }
 
   for (const message of messages) {
-    if (!isObject(message)) throw unreadable('a message must be an object', 'messages')
+    if (!isObject(message)) throw ambiguous('a message must be an object', 'messages')
     readMessage(message)
   }
   return { turns, changed }
@@ -53,7 +52,7 @@ export function readTurns({ messages }: JsonObject, restored: Restored): ChatTur
 function noteCalls({ tool_calls: calls = null }: JsonObject, names: Map<string, string>): void {
   if (calls === null) return
   if (!isList(calls) || !calls.every(isObject))
-    throw unreadable('`tool_calls` must be a list of objects', 'messages')
+    throw ambiguous('`tool_calls` must be a list of objects', 'messages')
   for (const { id, function: called = null, custom = null } of calls) {
     const part = called ?? custom
     const name = isObject(part) ? textIn(part['name']) : undefined
@@ -80,7 +79,7 @@ function writtenIn(data: string): string | undefined {
 
 function toolResult(message: JsonObject, names: ReadonlyMap<string, string>, restored: Restored): ReadResult {
   const ref = textIn(message['tool_call_id'])
-  if (ref === undefined) throw unreadable('a tool message has no `tool_call_id`', 'messages')
+  if (ref === undefined) throw ambiguous('a tool message has no `tool_call_id`', 'messages')
   return readResult(message, { ref, tool: names.get(ref) }, restored)
 }
 
@@ -88,8 +87,4 @@ function toolResult(message: JsonObject, names: ReadonlyMap<string, string>, res
 function functionResult(message: JsonObject, restored: Restored): ReadResult {
   const { name } = message
   return readResult(message, { ref: legacyRef(name), tool: plainName(name) }, restored)
-}
-
-function textIn(value: Json | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }

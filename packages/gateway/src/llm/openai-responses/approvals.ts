@@ -2,7 +2,7 @@
 // invent or change a call and approve it.
 
 import { sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
-import { Refused } from '../dialect.ts'
+import { ambiguous } from '../dialect.ts'
 import { idOf } from './text.ts'
 
 /** The names under which an issued item is remembered. */
@@ -24,6 +24,8 @@ function nameOfUse(id: string): string {
 function hashed(of: readonly Json[]): string {
   return `approval:${sha256Hex(JSON.stringify(of))}`
 }
+
+const ANSWERED_TWICE = 'a call is answered twice; send one `mcp_approval_response` for each call'
 
 /** The approvals in a request. */
 export interface Approvals {
@@ -52,7 +54,7 @@ export function createApprovals(): Approvals {
     answer({ approve, approval_request_id }) {
       // An unreadable id becomes a name that was never issued.
       const id = idOf(approval_request_id) ?? 'approval:'
-      if (answered.has(id)) throw answeredTwice()
+      if (answered.has(id)) throw ambiguous(ANSWERED_TWICE, 'input')
       answered.add(id)
       if (approve === false) return
       approved.add(id)
@@ -68,9 +70,4 @@ export function createApprovals(): Approvals {
     },
     spent: () => [...pending].map(nameOfUse),
   }
-}
-
-function answeredTwice(): Refused {
-  const message = 'a call is answered twice; send one `mcp_approval_response` for each call'
-  return new Refused(400, 'AMBIGUOUS_INPUT', message, 'input')
 }

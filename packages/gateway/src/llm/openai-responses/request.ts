@@ -1,13 +1,21 @@
 // Reads a Responses request: its tools, texts with their channels, and tool results.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { Refused, type RequestReading, type Restored, type Result, type TurnText } from '../dialect.ts'
-import { only } from '../filter.ts'
-import { searchesWeb } from '../searching.ts'
+import {
+  ambiguous,
+  notGoverned,
+  tooLarge,
+  type Refused,
+  type RequestReading,
+  type Restored,
+  type Result,
+  type TurnText,
+} from '../dialect.ts'
+import { isGiven, only } from '../filter.ts'
 import { createApprovals, type Approvals } from './approvals.ts'
 import { callKind, refOf } from './calls.ts'
 import { readFileData } from '../files.ts'
-import { checkParameters, streamOf } from './parameters.ts'
+import { checkParameters, OPENAI_PARAMETERS, OPENAI_REMEDY, searchesWeb, streamOf } from '../parameters.ts'
 import { ranKind } from './ran.ts'
 import { become, isResultType, resultOf, resultRef } from './results.ts'
 import { idOf, OUR_MESSAGE } from './text.ts'
@@ -22,6 +30,21 @@ export interface ResponsesReading extends RequestReading {
   readonly changed: boolean
 }
 
+const PARAMETERS: ReadonlySet<string> = new Set([
+  ...OPENAI_PARAMETERS,
+  'background',
+  'context_management',
+  'conversation',
+  'include',
+  'input',
+  'instructions',
+  'max_output_tokens',
+  'max_tool_calls',
+  'previous_response_id',
+  'prompt',
+  'text',
+  'truncation',
+])
 const MAX_ITEMS = 20_000
 const MAX_RESULTS = 10_000
 
@@ -31,7 +54,8 @@ export function readRequest(
   further: ReadonlySet<string>,
   restored: Restored = (text) => text,
 ): ResponsesReading {
-  checkParameters(body, further)
+  checkParameters(body, [PARAMETERS, further], OPENAI_REMEDY)
+  checkUnseen(body)
   const stream = streamOf(body)
   const book = createToolBook()
   // `models` is not in the dialect, but may be configured.
@@ -52,17 +76,42 @@ export function readRequest(
   }
 }
 
+/** Content at the provider was not judged here and may bring tools or results. */
+const UNSEEN: Readonly<Record<string, string>> = {
+  previous_response_id: 'send the whole conversation in `input` instead',
+  conversation: 'send the whole conversation in `input` instead',
+  prompt: 'send its text in `instructions` or `input`, and its tools in `tools`',
+}
+
+/** Refuses parameters that would let a call arrive unseen. */
+function checkUnseen(body: JsonObject): void {
+  for (const [name, remedy] of Object.entries(UNSEEN)) {
+    if (isGiven(body[name])) throw notGoverned(`\`${name}\` is not governed; ${remedy}`, name)
+  }
+  const { background, context_management: management } = body
+  if (isGiven(background) && background !== false) {
+    throw notGoverned(
+      'a background response is not governed; set `background` to false, or stream the response',
+      'background',
+    )
+  }
+  if (isGiven(management) && !isCompaction(management)) {
+    throw notGoverned('`context_management` has an unknown type; use only `compaction`', 'context_management')
+  }
+}
+
+function isCompaction(management: Json): boolean {
+  return isList(management) && management.every((entry) => isObject(entry) && entry['type'] === 'compaction')
+}
+
 function takeAll({ instructions, input }: JsonObject, talk: Talk): void {
   if (typeof instructions === 'string') talk.say('USER', instructions)
-  else if (instructions !== undefined && instructions !== null)
-    throw ambiguous('`instructions` must be a string')
+  else if (isGiven(instructions)) throw ambiguous('`instructions` must be a string', 'input')
   if (typeof input === 'string') talk.say('USER', input)
   else if (isList(input)) {
-    if (input.length > MAX_ITEMS) throw tooLarge(`\`input\` has more than ${MAX_ITEMS} items`)
+    if (input.length > MAX_ITEMS) throw tooMany(`${MAX_ITEMS} items`)
     for (const [index, item] of input.entries()) talk.take(item, { list: input, index })
-  } else if (input !== undefined && input !== null) {
-    throw ambiguous('`input` must be a string or a list of items')
-  }
+  } else if (isGiven(input)) throw ambiguous('`input` must be a string or a list of items', 'input')
 }
 
 /** The position of an item. */
@@ -96,7 +145,7 @@ function createTalk(book: ToolBook, restored: Restored): Talk {
   }
 
   function take(item: Json, place: ItemPlace): void {
-    if (!isObject(item)) throw ambiguous('an item of `input` must be an object')
+    if (!isObject(item)) throw ambiguous('an item of `input` must be an object', 'input')
     const type = typeOf(item)
     if (type === 'message') takeMessage(item)
     else if (type === 'item_reference') takeReference(item)
@@ -114,7 +163,7 @@ function createTalk(book: ToolBook, restored: Restored): Talk {
       return
     }
     if (role !== 'user' && role !== 'system' && role !== 'developer') {
-      throw ambiguous('a message of `input` has an unknown role')
+      throw ambiguous('a message of `input` has an unknown role', 'input')
     }
     if (typeof content === 'string') say('USER', content)
     else if (isList(content)) for (const part of content) if (isObject(part)) takePart(part)
@@ -140,7 +189,7 @@ function createTalk(book: ToolBook, restored: Restored): Talk {
 
   function takeReference(item: JsonObject): void {
     const id = idOf(item['id'])
-    if (id === undefined) throw ambiguous('a reference to an item has no id')
+    if (id === undefined) throw ambiguous('a reference to an item has no id', 'input')
     if (!isOurs(id)) {
       references.push(id)
       return
@@ -151,7 +200,7 @@ function createTalk(book: ToolBook, restored: Restored): Talk {
   }
 
   function takeResult(item: JsonObject, place: ItemPlace, type: string): void {
-    if (++results > MAX_RESULTS) throw tooLarge(`\`input\` has more than ${MAX_RESULTS} tool results`)
+    if (++results > MAX_RESULTS) throw tooMany(`${MAX_RESULTS} tool results`)
     if (type === 'tool_search_output') takeFound(item)
     const ref = resultRef(item, ids)
     const tool = ref === undefined ? undefined : calls.get(ref)
@@ -227,7 +276,7 @@ const SILENT: ReadonlySet<string> = new Set(['reasoning', 'compaction', 'compact
 function typeOf(item: JsonObject): string {
   const { type } = item
   if (typeof type === 'string') return type
-  if (type !== undefined && type !== null) throw ambiguous('the type of an item of `input` must be a string')
+  if (isGiven(type)) throw ambiguous('the type of an item of `input` must be a string', 'input')
   return 'role' in item ? 'message' : 'item_reference'
 }
 
@@ -246,14 +295,9 @@ function checkUpdate(item: JsonObject): void {
 }
 
 function unknownItem(): Refused {
-  const message = 'an item of `input` has an unknown type; leave it out'
-  return new Refused(400, 'ROUTE_NOT_GOVERNED', message, 'input')
+  return notGoverned('an item of `input` has an unknown type; leave it out', 'input')
 }
 
-function ambiguous(message: string): Refused {
-  return new Refused(400, 'AMBIGUOUS_INPUT', message, 'input')
-}
-
-function tooLarge(what: string): Refused {
-  return new Refused(400, 'REQUEST_TOO_LARGE', `${what}; leave out old items`, 'input')
+function tooMany(parts: string): Refused {
+  return tooLarge(`\`input\` has more than ${parts}; leave out old items`, 'input')
 }

@@ -1,8 +1,8 @@
 // Tool results in a request: finds the texts in them, and replaces them.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { Refused, type Restored, type Result, type ReadResult } from '../dialect.ts'
-import { only } from '../filter.ts'
+import { ambiguous, type Refused, type Restored, type Result, type ReadResult } from '../dialect.ts'
+import { isGiven, only } from '../filter.ts'
 import { readFileData, readPicture, type FileContent } from '../files.ts'
 import { COMMAND, FILE_PART, PICTURE_PART, resultMembers, TEXT_PART, tidy, type Members } from './members.ts'
 import { idOf } from './text.ts'
@@ -50,7 +50,7 @@ const SHELL: ResultKind = {
 
 const PATCH: ResultKind = {
   ...WORDS,
-  read: (value, notes) => (value === undefined || value === null ? () => null : readOutput(value, notes)),
+  read: (value, notes) => (isGiven(value) ? readOutput(value, notes) : () => null),
   hasFailed: ({ status }) => status === 'failed',
 }
 
@@ -235,10 +235,6 @@ function readContent(
   return leaf(text, notes, (other) => (other === text ? part : { ...part, [member]: content.encode(other) }))
 }
 
-function isGiven(value: Json | undefined): value is Json {
-  return value !== undefined && value !== null
-}
-
 function asObject(value: Json): JsonObject {
   return isObject(value) ? value : {}
 }
@@ -265,20 +261,13 @@ function listOf(value: Json | undefined): readonly Json[] {
 }
 
 function unreadable(): Refused {
-  return new Refused(
-    400,
-    'AMBIGUOUS_INPUT',
-    'a tool result holds content of an unknown type; send texts, images or files',
-    'input',
-  )
+  return ambiguous('a tool result holds content of an unknown type; send texts, images or files', 'input')
 }
 
 /** Refuses content at another place, which only the model would read. */
 function requireInline(pointer: Json | undefined): void {
   if (!isGiven(pointer)) return
-  throw new Refused(
-    400,
-    'AMBIGUOUS_INPUT',
+  throw ambiguous(
     'a tool result refers to a file or an image at another place, which the gateway cannot inspect; send its content as `input_text`, `file_data` or a `data:image/` URL',
     'input',
   )
@@ -289,12 +278,7 @@ function hidden(member: string): Refused {
     member === 'image_url'
       ? 'send a `data:image/` URL or an https URL'
       : 'send base64 or a data URL, with text in UTF-8, or send it as `input_text`'
-  return new Refused(
-    400,
-    'AMBIGUOUS_INPUT',
-    `the \`${member}\` of a tool result cannot be read; ${remedy}`,
-    'input',
-  )
+  return ambiguous(`the \`${member}\` of a tool result cannot be read; ${remedy}`, 'input')
 }
 
 function isBadEnd(command: Json): boolean {

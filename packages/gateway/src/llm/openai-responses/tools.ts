@@ -1,8 +1,15 @@
 // The tools of a request: those that the agent runs, by the name in a reply, and those that run at the provider.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { Refused, type DeclaredTool, type HostedTool } from '../dialect.ts'
-import { only } from '../filter.ts'
+import {
+  ambiguous,
+  tooLarge,
+  unknownTool,
+  type DeclaredTool,
+  type HostedTool,
+  type Refused,
+} from '../dialect.ts'
+import { isGiven, only } from '../filter.ts'
 import { beginsLikeServer, joined, serverKey } from './calls.ts'
 import { idOf } from './text.ts'
 
@@ -76,12 +83,12 @@ export function createToolBook(): ToolBook {
   let entries = 0
 
   function takeAll(list: Json | undefined, param: string, mayRepeat: boolean): void {
-    if (list === undefined || list === null) return
+    if (!isGiven(list)) return
     if (!isList(list) || !list.every(isObject)) throw ambiguous('`tools` must be a list of objects', param)
     const book: ToolEntries = {
       count(tools) {
         entries += tools
-        if (entries > MAX_TOOLS) throw tooMany(`more than ${MAX_TOOLS} tools`, param)
+        if (entries > MAX_TOOLS) throw tooMany(`${MAX_TOOLS} tools`, param)
       },
       declare(name, tool) {
         if (name === undefined) throw ambiguous('a tool has no valid name', param)
@@ -91,9 +98,7 @@ export function createToolBook(): ToolBook {
         if (tool) tools.set(name, tool)
       },
       host(tool) {
-        if (hosted.length >= MAX_HOSTED) {
-          throw tooMany(`more than ${MAX_HOSTED} tools that run at the provider`, param)
-        }
+        if (hosted.length >= MAX_HOSTED) throw tooMany(`${MAX_HOSTED} tools that run at the provider`, param)
         hosted.push(tool)
       },
     }
@@ -114,13 +119,7 @@ function takeTool(tool: JsonObject, book: ToolEntries): void {
   const base = typeof type === 'string' ? type.replace(DATED, '') : ''
   const take = Object.hasOwn(KINDS, base) ? KINDS[base] : undefined
   if (take) take(tool, book)
-  else book.host({ tool: unknownName(type), args: {}, known: false })
-}
-
-const NAME = /^[\w.-]{1,64}$/
-
-function unknownName(type: Json | undefined): string | undefined {
-  return typeof type === 'string' && NAME.test(type) ? `openai/${type}` : undefined
+  else book.host(unknownTool('openai', type))
 }
 
 // The names of servers have this prefix and no schema.
@@ -144,7 +143,7 @@ function takeNamespace({ name, tools }: JsonObject, book: ToolEntries): void {
   for (const tool of tools) {
     const { type } = tool
     if (type === 'function' || type === 'custom') takeTool(tool, inside)
-    else book.host({ tool: unknownName(type), args: {}, known: false })
+    else book.host(unknownTool('openai', type))
   }
 }
 
@@ -176,8 +175,7 @@ function takeShell(tool: JsonObject, book: ToolEntries): void {
 }
 
 function isLocal(environment: Json | undefined): boolean {
-  if (environment === undefined || environment === null) return true
-  return isObject(environment) && environment['type'] === 'local'
+  return !isGiven(environment) || (isObject(environment) && environment['type'] === 'local')
 }
 
 function takeSearch(tool: JsonObject, book: ToolEntries): void {
@@ -213,10 +211,6 @@ function labels(secrets: Json): Json {
   return isList(secrets) ? secrets.filter(isObject).map((secret) => only(secret, ['domain', 'name'])) : []
 }
 
-function ambiguous(what: string, param: string): Refused {
-  return new Refused(400, 'AMBIGUOUS_INPUT', what, param)
-}
-
-function tooMany(what: string, param: string): Refused {
-  return new Refused(400, 'REQUEST_TOO_LARGE', `the request has ${what}; leave out unneeded ones`, param)
+function tooMany(tools: string, param: string): Refused {
+  return tooLarge(`the request has more than ${tools}; leave out unneeded ones`, param)
 }
