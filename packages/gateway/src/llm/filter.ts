@@ -18,6 +18,11 @@ export function isGiven(value: Json | undefined): value is Exclude<Json, null> {
   return value !== undefined && value !== null
 }
 
+/** The entry of a table; undefined for a name that is not in it. */
+export function entryOf<T>(table: Readonly<Record<string, T>>, name: Json | undefined): T | undefined {
+  return typeof name === 'string' && Object.hasOwn(table, name) ? table[name] : undefined
+}
+
 /** The named members of an object, in the order of the names. Others are left out. */
 export function only(object: JsonObject, names: readonly string[]): Record<string, Json> {
   const kept: Record<string, Json> = {}

@@ -2,6 +2,7 @@
 
 import { anthropicMessages } from './anthropic/anthropic.ts'
 import { Refused, type Dialect, type Provider } from './dialect.ts'
+import { entryOf } from './filter.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 
@@ -52,7 +53,7 @@ export function providerOf(path: string): { provider: Provider; rest: string } |
 
 /** The route of a request. @throws Refused for every other route. */
 export function routeOf(provider: Provider, method: string, rest: string, search: string): LlmRoute {
-  const dialect = Object.hasOwn(JUDGED[provider], rest) ? JUDGED[provider][rest] : undefined
+  const dialect = entryOf(JUDGED[provider], rest)
   if (method === 'POST' && dialect && (search === '' || JUDGED_QUERY.test(search))) {
     return { method, path: withQuery(rest, search), dialect, counts: undefined }
   }

@@ -15,7 +15,7 @@ import {
   word,
   type MemberShapes,
   type MemberShape,
-} from './shapes.ts'
+} from '../shapes.ts'
 
 /** A known type of block. */
 export type BlockKind =

@@ -3,7 +3,7 @@
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled } from '../dialect.ts'
 import { figures } from '../filter.ts'
-import { flag, listOf, orNull, record, text, word, type MemberShapes } from './shapes.ts'
+import { flag, listOf, orNull, record, text, word, type MemberShapes } from '../shapes.ts'
 
 const CONTAINER = orNull(
   record(

@@ -4,6 +4,7 @@
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { dataOf, isBase64, kindOf, textIn } from './sources.ts'
 import { ambiguous, type Refused, type Restored } from '../dialect.ts'
+import { entryOf } from '../filter.ts'
 
 export interface Passage {
   /** Returns the replacement of a text. */
@@ -153,7 +154,7 @@ function contentOf(blocks: Blocks): (content: Json, passage: Passage) => Json {
 function rebuild(object: JsonObject, parts: Parts, passage: Passage): JsonObject {
   const built: Record<string, Json> = {}
   for (const [each, value] of Object.entries(object)) {
-    const part = Object.hasOwn(parts, each) ? parts[each]?.(value, passage) : undefined
+    const part = entryOf(parts, each)?.(value, passage)
     if (part === undefined) passage.leftOut()
     else built[each] = part
   }

@@ -6,7 +6,7 @@ import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence
 import { objectIn } from '../filter.ts'
 import { BLOCKS, type BlockKind } from './blocks.ts'
 import { ReplyCalls, textOf, unknown, type Released, type Sorted } from './calls.ts'
-import type { MemberShape } from './shapes.ts'
+import type { MemberShape } from '../shapes.ts'
 import { deltaOf, envelopeOf, isCut, reasonIn } from './message.ts'
 import { MAX_BLOCKS } from './reply.ts'
 import { Garbled, type Judge, type Rewriter } from '../dialect.ts'

@@ -1,6 +1,7 @@
 // Toolsets: one entry of a request declares a family of tools, and calls name the family and the member.
 
 import { isObject, type Json } from '@tollgate/evidence'
+import { entryOf } from '../filter.ts'
 
 const POINTER = 'left_click left_click_drag left_mouse_down left_mouse_up right_click middle_click mouse_move'
 const BOTH = `${POINTER} double_click triple_click scroll type key hold_key wait screenshot zoom`
@@ -38,6 +39,6 @@ export function looksLikeMember(name: string): boolean {
 }
 
 function isOff(configs: Json | undefined, member: string): boolean {
-  const config = isObject(configs) && Object.hasOwn(configs, member) ? configs[member] : undefined
+  const config = isObject(configs) ? entryOf(configs, member) : undefined
   return isObject(config) && config['enabled'] === false
 }

@@ -2,6 +2,7 @@
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { ambiguous, type Restored, type Result, type ReadResult } from '../dialect.ts'
+import { entryOf } from '../filter.ts'
 import { plainName } from './calls.ts'
 
 /** A part of a result that is forwarded. */
@@ -123,7 +124,7 @@ const SETTINGS: Readonly<Record<string, readonly string[]>> = {
 const DETAILS: readonly Json[] = ['auto', 'low', 'high', 'original']
 
 function isSetting(name: string, value: Json): boolean {
-  const known = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined
+  const known = entryOf(SETTINGS, name)
   if (!known || !isObject(value)) return name === 'detail' && DETAILS.includes(value)
   return Object.entries(value).every(
     ([member, set]) => typeof set === 'string' && known.includes(`${member} ${set}`),

@@ -28,46 +28,43 @@ function hashed(of: readonly Json[]): string {
 const ANSWERED_TWICE = 'a call is answered twice; send one `mcp_approval_response` for each call'
 
 /** The approvals in a request. */
-export interface Approvals {
-  /** Takes a call that the request repeats. */
-  repeat(item: JsonObject): void
-  /** Takes an answer to an approval request. @throws Refused if it is the second one. */
-  answer(item: JsonObject): void
-  /** Takes a call that has run. Its approval is not used again. */
-  run(item: JsonObject): void
-  /** The names that must have been issued. */
-  needed(): readonly string[]
-  /** The names that must have been issued and not used. */
-  spent(): readonly string[]
-}
+export class Approvals {
+  readonly #repeated: { readonly id: string; readonly name: string }[] = []
+  readonly #answered = new Set<string>()
+  readonly #approved = new Set<string>()
+  readonly #pending = new Set<string>()
 
-export function createApprovals(): Approvals {
-  const repeated: { readonly id: string; readonly name: string }[] = []
-  const answered = new Set<string>()
-  const approved = new Set<string>()
-  const pending = new Set<string>()
-  return {
-    repeat(item) {
-      const id = idOf(item['id'])
-      if (id !== undefined) repeated.push({ id, name: nameOfCall(item) })
-    },
-    answer({ approve, approval_request_id }) {
-      // An unreadable id becomes a name that was never issued.
-      const id = idOf(approval_request_id) ?? 'approval:'
-      if (answered.has(id)) throw ambiguous(ANSWERED_TWICE, 'input')
-      answered.add(id)
-      if (approve === false) return
-      approved.add(id)
-      pending.add(id)
-    },
-    run({ approval_request_id }) {
-      const id = idOf(approval_request_id)
-      if (id !== undefined) pending.delete(id)
-    },
-    needed() {
-      const names = repeated.filter(({ id }) => approved.has(id)).map(({ name }) => name)
-      return [...approved, ...names]
-    },
-    spent: () => [...pending].map(nameOfUse),
+  /** Takes a call that the request repeats. */
+  repeat(item: JsonObject): void {
+    const id = idOf(item['id'])
+    if (id !== undefined) this.#repeated.push({ id, name: nameOfCall(item) })
+  }
+
+  /** Takes an answer to an approval request. @throws Refused if it is the second one. */
+  answer({ approve, approval_request_id }: JsonObject): void {
+    // An unreadable id becomes a name that was never issued.
+    const id = idOf(approval_request_id) ?? 'approval:'
+    if (this.#answered.has(id)) throw ambiguous(ANSWERED_TWICE, 'input')
+    this.#answered.add(id)
+    if (approve === false) return
+    this.#approved.add(id)
+    this.#pending.add(id)
+  }
+
+  /** Takes a call that has run. Its approval is not used again. */
+  run({ approval_request_id }: JsonObject): void {
+    const id = idOf(approval_request_id)
+    if (id !== undefined) this.#pending.delete(id)
+  }
+
+  /** The names that must have been issued. */
+  needed(): readonly string[] {
+    const repeated = this.#repeated.filter(({ id }) => this.#approved.has(id))
+    return [...this.#approved, ...repeated.map(({ name }) => name)]
+  }
+
+  /** The names that must have been issued and not used. */
+  spent(): readonly string[] {
+    return [...this.#pending].map(nameOfUse)
   }
 }

@@ -2,17 +2,24 @@
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled, type Form, type ProposedCall } from '../dialect.ts'
-import { objectIn, only } from '../filter.ts'
+import { entryOf, objectIn, only } from '../filter.ts'
 import { idOf, plain, statusOf } from './text.ts'
 
-/** A member that a stream sends in pieces, and the prefix of its events. */
-export interface Streamed {
-  readonly member: string
-  readonly event: string
+/** The stream events of an item. */
+export interface ItemEvents {
+  /** A member that a stream sends in pieces, and the prefix of its events. */
+  readonly streamed?: { readonly member: string; readonly event: string }
+  /** Members that a stream sends only with the finished item, with their earlier values. */
+  readonly later?: JsonObject
+  /** Progress events, before and after the streamed member. */
+  readonly before?: readonly string[]
+  readonly after?: readonly string[]
+  /** The event that replaces those in `after` if the item failed. */
+  readonly failed?: string
 }
 
 /** One kind of call item. */
-export interface CallKind {
+export interface CallKind extends ItemEvents {
   readonly form: Form
   /** The tool; undefined if the item has no name. */
   tool(item: JsonObject): string | undefined
@@ -24,7 +31,6 @@ export interface CallKind {
   carry(args: string, item: JsonObject): JsonObject
   /** Further members to forward. */
   besides(item: JsonObject): JsonObject
-  readonly streamed?: Streamed
   /** Whether an item without the status `completed` counts as cut. */
   readonly mustComplete: boolean
 }
@@ -95,9 +101,7 @@ const CALLS: Readonly<Record<string, CallKind>> = {
 
 /** The kind of call of an item; undefined if the agent does not run it. */
 export function callKind(item: JsonObject): CallKind | undefined {
-  const type = item['type']
-  if (typeof type !== 'string' || !Object.hasOwn(CALLS, type) || isAtProvider(item)) return undefined
-  return CALLS[type]
+  return isAtProvider(item) ? undefined : entryOf(CALLS, item['type'])
 }
 
 /** Whether the provider runs it, for kinds that both sides can run. */

@@ -3,23 +3,14 @@
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled, type Judge, type ProposedCall, type Ruling } from '../dialect.ts'
-import { callKind, proposalOf, refOf, releasedCall, type CallKind, type Streamed } from './calls.ts'
-import { ranItem, ranKind } from './ran.ts'
+import { callKind, proposalOf, refOf, releasedCall, type CallKind, type ItemEvents } from './calls.ts'
+import { ranKind } from './ran.ts'
 import { isTextType, messageOf, partOf, refusalItem, textPart, thoughtsOf } from './text.ts'
 
 export const MAX_ITEMS: number = 1024
 export const MAX_CALLS: number = 256
 /** Maximum length of held calls, in characters. */
 export const MAX_HELD: number = 4 * 1024 * 1024
-
-/** The stream events of an item. */
-export interface ItemEvents {
-  readonly streamed?: Streamed
-  readonly later?: JsonObject
-  readonly before?: readonly string[]
-  readonly after?: readonly string[]
-  readonly failed?: string
-}
 
 /** A finished item and its stream events. */
 export interface Finished {
@@ -40,10 +31,8 @@ export function draftOf(item: JsonObject, judge: Judge, cut = false): ItemDraft 
   if (call) return callDraft(call, item, cut)
   if (isTextType(item['type'])) return wordsDraft(item)
   const ran = cut ? undefined : ranKind(item)
-  if (ran && judge.ran(ran.tool, item)) {
-    return { proposals: [], finish: () => ({ item: ranItem(ran, item), events: ran }) }
-  }
-  return unknownDraft(item)
+  if (!ran || !judge.ran(ran.tool, item)) return unknownDraft(item)
+  return { proposals: [], finish: () => ({ item: ran.item(item) ?? {}, events: ran }) }
 }
 
 function callDraft(kind: CallKind, item: JsonObject, cut: boolean): ItemDraft {

@@ -1,7 +1,7 @@
 // The known members of results and their parts. A model might read unknown ones, so they are removed.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { word } from '../filter.ts'
+import { entryOf, word } from '../filter.ts'
 import { idOf } from './text.ts'
 
 /** Returns the part of a member to keep; undefined to remove it. */
@@ -73,7 +73,7 @@ export function resultMembers(member: string): Members {
 export function tidy(object: JsonObject, members: Members): boolean {
   let changed = false
   for (const [name, value] of Object.entries(object)) {
-    const kept = Object.hasOwn(members, name) ? members[name]?.(value) : undefined
+    const kept = entryOf(members, name)?.(value)
     if (kept === value) continue
     changed = true
     if (kept === undefined) Reflect.deleteProperty(object, name)

@@ -11,15 +11,15 @@ import {
   type Result,
   type TurnText,
 } from '../dialect.ts'
-import { isGiven, only } from '../filter.ts'
-import { createApprovals, type Approvals } from './approvals.ts'
+import { entryOf, isGiven, only } from '../filter.ts'
+import { Approvals } from './approvals.ts'
 import { callKind, refOf } from './calls.ts'
 import { readFileData } from '../files.ts'
 import { checkParameters, OPENAI_PARAMETERS, OPENAI_REMEDY, searchesWeb, streamOf } from '../parameters.ts'
 import { ranKind } from './ran.ts'
 import { become, isResultType, resultOf, resultRef } from './results.ts'
 import { idOf, OUR_MESSAGE } from './text.ts'
-import { createToolBook, type ToolBook } from './tools.ts'
+import { ToolBook } from './tools.ts'
 
 export interface ResponsesReading extends RequestReading {
   /** Items that the request refers to by id, and calls that it approves. */
@@ -57,22 +57,21 @@ export function readRequest(
   checkParameters(body, [PARAMETERS, further], OPENAI_REMEDY)
   checkUnseen(body)
   const stream = streamOf(body)
-  const book = createToolBook()
+  const book = new ToolBook()
   // `models` is not in the dialect, but may be configured.
   const isOnline = searchesWeb(body['model']) || searchesWeb(body['models'])
   if (isOnline) book.take([{ type: 'web_search' }], 'model')
   book.take(body['tools'], 'tools')
-  const talk = createTalk(book, restored)
-  takeAll(body, talk)
-  const { turns, approvals, changed } = talk
+  const talk = new RequestTalk(book, restored)
+  talk.takeAll(body)
   return {
     stream,
     tools: book.tools,
     hosted: book.hosted,
-    turns,
-    references: [...talk.references, ...approvals.needed()],
-    spends: approvals.spent(),
-    changed,
+    turns: talk.turns,
+    references: [...talk.references, ...talk.approvals.needed()],
+    spends: talk.approvals.spent(),
+    changed: talk.changed,
   }
 }
 
@@ -104,155 +103,136 @@ function isCompaction(management: Json): boolean {
   return isList(management) && management.every((entry) => isObject(entry) && entry['type'] === 'compaction')
 }
 
-function takeAll({ instructions, input }: JsonObject, talk: Talk): void {
-  if (typeof instructions === 'string') talk.say('USER', instructions)
-  else if (isGiven(instructions)) throw ambiguous('`instructions` must be a string', 'input')
-  if (typeof input === 'string') talk.say('USER', input)
-  else if (isList(input)) {
-    if (input.length > MAX_ITEMS) throw tooMany(`${MAX_ITEMS} items`)
-    for (const [index, item] of input.entries()) talk.take(item, { list: input, index })
-  } else if (isGiven(input)) throw ambiguous('`input` must be a string or a list of items', 'input')
-}
-
-/** The position of an item. */
-interface ItemPlace {
-  readonly list: readonly Json[]
-  readonly index: number
-}
-
-interface Talk {
-  readonly turns: readonly (TurnText | Result)[]
-  readonly references: readonly string[]
-  readonly approvals: Approvals
-  readonly changed: boolean
-  say(channel: TurnText['channel'], text: string): void
-  take(item: Json, place: ItemPlace): void
-}
-
-function createTalk(book: ToolBook, restored: Restored): Talk {
-  const turns: (TurnText | Result)[] = []
-  const references: string[] = []
-  const approvals = createApprovals()
+/** The conversation in a request, item by item. */
+class RequestTalk {
+  readonly turns: (TurnText | Result)[] = []
+  /** Items at the provider that the request refers to. */
+  readonly references: string[] = []
+  readonly approvals: Approvals = new Approvals()
+  changed = false
+  readonly #book: ToolBook
+  readonly #restored: Restored
   /** The tools of earlier calls, by the id in their results. */
-  const calls = new Map<string, string>()
+  readonly #calls = new Map<string, string>()
   /** The ids in results, by the item ids of their calls. */
-  const ids = new Map<string, string>()
-  let changed = false
-  let results = 0
+  readonly #ids = new Map<string, string>()
+  #results = 0
 
-  function say(channel: TurnText['channel'], text: string): void {
-    turns.push({ kind: 'said', channel, text })
+  constructor(book: ToolBook, restored: Restored) {
+    this.#book = book
+    this.#restored = restored
   }
 
-  function take(item: Json, place: ItemPlace): void {
+  takeAll({ instructions, input }: JsonObject): void {
+    if (typeof instructions === 'string') this.#say('USER', instructions)
+    else if (isGiven(instructions)) throw ambiguous('`instructions` must be a string', 'input')
+    if (typeof input === 'string') this.#say('USER', input)
+    else if (isList(input)) {
+      if (input.length > MAX_ITEMS) throw tooMany(`${MAX_ITEMS} items`)
+      for (const [index, item] of input.entries()) this.#take(item, input, index)
+    } else if (isGiven(input)) throw ambiguous('`input` must be a string or a list of items', 'input')
+  }
+
+  #take(item: Json, list: readonly Json[], index: number): void {
     if (!isObject(item)) throw ambiguous('an item of `input` must be an object', 'input')
     const type = typeOf(item)
-    if (type === 'message') takeMessage(item)
-    else if (type === 'item_reference') takeReference(item)
-    else if (isResultType(type)) takeResult(item, place, type)
-    else if (type === 'additional_tools') book.take(item['tools'], 'input')
+    if (type === 'message') this.#takeMessage(item)
+    else if (type === 'item_reference') this.#takeReference(item)
+    else if (isResultType(type)) this.#takeResult(item, list, index)
+    else if (type === 'additional_tools') this.#book.take(item['tools'], 'input')
     else if (type === 'configuration_update') checkUpdate(item)
-    else if (type === 'mcp_approval_response') takeAnswer(item)
-    else if (!takeCall(item) && !takeEcho(item, type) && !SILENT.has(type)) throw unknownItem()
+    else if (type === 'mcp_approval_response') this.#takeAnswer(item)
+    else if (!this.#takeCall(item) && !this.#takeEcho(item, type) && !SILENT.has(type)) throw unknownItem()
   }
 
-  function takeMessage(item: JsonObject): void {
+  #takeMessage(item: JsonObject): void {
     const { role, content } = item
-    if (role === 'assistant') {
-      disown(item)
-      return
-    }
-    if (role !== 'user' && role !== 'system' && role !== 'developer') {
+    if (role === 'assistant') this.#disown(item)
+    else if (role !== 'user' && role !== 'system' && role !== 'developer')
       throw ambiguous('a message of `input` has an unknown role', 'input')
-    }
-    if (typeof content === 'string') say('USER', content)
-    else if (isList(content)) for (const part of content) if (isObject(part)) takePart(part)
+    else if (typeof content === 'string') this.#say('USER', content)
+    else if (isList(content)) for (const part of content) if (isObject(part)) this.#takePart(part)
   }
 
-  function takePart(part: JsonObject): void {
-    sayAll('USER', part['text'])
+  #takePart(part: JsonObject): void {
+    this.#sayAll('USER', part['text'])
     const { type, file_data } = part
     if (type !== 'input_file' || typeof file_data !== 'string') return
-    const data = restored(file_data)
+    const data = this.#restored(file_data)
     const file = readFileData(data)
-    if (file.kind === 'text') say('TOOL_OUTPUT', file.text)
+    if (file.kind === 'text') this.#say('TOOL_OUTPUT', file.text)
     // Another reader may be able to decode it. Here it counts as received.
-    else if (file.kind === 'unreadable') say('TOOL_OUTPUT', data)
+    else if (file.kind === 'unreadable') this.#say('TOOL_OUTPUT', data)
   }
 
   /** Removes the id of the gateway, which the upstream does not know. */
-  function disown(item: JsonObject): void {
-    if (!isOurs(item['id'])) return
-    become(item, only(item, ['type', 'role', 'content', 'phase']))
-    changed = true
+  #disown(item: JsonObject): void {
+    if (isOurs(item['id'])) this.#replace(item, only(item, ['type', 'role', 'content', 'phase']))
   }
 
-  function takeReference(item: JsonObject): void {
+  #replace(item: JsonObject, other: JsonObject): void {
+    become(item, other)
+    this.changed = true
+  }
+
+  #takeReference(item: JsonObject): void {
     const id = idOf(item['id'])
     if (id === undefined) throw ambiguous('a reference to an item has no id', 'input')
     if (!isOurs(id)) {
-      references.push(id)
+      this.references.push(id)
       return
     }
     const text = `A tool call was denied by Tollgate. Receipt: ${id.slice(OUR_MESSAGE.length)}`
-    become(item, { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
-    changed = true
+    this.#replace(item, { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] })
   }
 
-  function takeResult(item: JsonObject, place: ItemPlace, type: string): void {
-    if (++results > MAX_RESULTS) throw tooMany(`${MAX_RESULTS} tool results`)
-    if (type === 'tool_search_output') takeFound(item)
-    const ref = resultRef(item, ids)
-    const tool = ref === undefined ? undefined : calls.get(ref)
-    const read = resultOf(item, { ...place, ref, tool, restored })
-    turns.push(read.result)
-    changed ||= read.changed
+  #takeResult(item: JsonObject, list: readonly Json[], index: number): void {
+    if (++this.#results > MAX_RESULTS) throw tooMany(`${MAX_RESULTS} tool results`)
+    if (item['type'] === 'tool_search_output') this.#takeFound(item)
+    const ref = resultRef(item, this.#ids)
+    const tool = ref === undefined ? undefined : this.#calls.get(ref)
+    const read = resultOf(item, { list, index, ref, tool, restored: this.#restored })
+    this.turns.push(read.result)
+    this.changed ||= read.changed
   }
 
   /** Tools found by a client search may be called. Tools found by the provider must already be declared. */
-  function takeFound({ tools, execution }: JsonObject): void {
-    if (execution === 'client') book.take(tools, 'input')
-    else book.repeat(tools, 'input')
+  #takeFound({ tools, execution }: JsonObject): void {
+    if (execution === 'client') this.#book.take(tools, 'input')
+    else this.#book.repeat(tools, 'input')
   }
 
-  function takeAnswer(item: JsonObject): void {
-    approvals.answer(item)
-    sayAll('USER', item['reason'])
+  #takeAnswer(item: JsonObject): void {
+    this.approvals.answer(item)
+    this.#sayAll('USER', item['reason'])
   }
 
-  function takeCall(item: JsonObject): boolean {
-    if (item['type'] === 'mcp_approval_request') approvals.repeat(item)
+  #takeCall(item: JsonObject): boolean {
+    if (item['type'] === 'mcp_approval_request') this.approvals.repeat(item)
     const tool = callKind(item)?.tool(item) ?? (isBoth(item) ? ranKind(item)?.tool : undefined)
     const ref = refOf(item)
     if (tool === undefined || ref === undefined) return callKind(item) !== undefined
-    calls.set(ref, tool)
+    this.#calls.set(ref, tool)
     const id = idOf(item['id'])
-    if (id !== undefined) ids.set(id, ref)
+    if (id !== undefined) this.#ids.set(id, ref)
     return true
   }
 
-  function takeEcho(item: JsonObject, type: string): boolean {
-    if (type === 'mcp_call') approvals.run(item)
-    const names = Object.hasOwn(ECHOES, type) ? ECHOES[type] : undefined
-    for (const name of names ?? []) sayAll('TOOL_OUTPUT', item[name])
+  #takeEcho(item: JsonObject, type: string): boolean {
+    if (type === 'mcp_call') this.approvals.run(item)
+    const names = entryOf(ECHOES, type)
+    for (const name of names ?? []) this.#sayAll('TOOL_OUTPUT', item[name])
     return names !== undefined
   }
 
-  function sayAll(channel: TurnText['channel'], value: Json | undefined): void {
-    if (typeof value === 'string') say(channel, value)
-    else if (isList(value)) for (const item of value) sayAll(channel, item)
-    else if (isObject(value)) for (const item of Object.values(value)) sayAll(channel, item)
+  #sayAll(channel: TurnText['channel'], value: Json | undefined): void {
+    if (typeof value === 'string') this.#say(channel, value)
+    else if (isList(value)) for (const item of value) this.#sayAll(channel, item)
+    else if (isObject(value)) for (const item of Object.values(value)) this.#sayAll(channel, item)
   }
 
-  return {
-    turns,
-    references,
-    approvals,
-    get changed() {
-      return changed
-    },
-    say,
-    take,
+  #say(channel: TurnText['channel'], text: string): void {
+    this.turns.push({ kind: 'said', channel, text })
   }
 }
 

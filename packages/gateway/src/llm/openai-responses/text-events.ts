@@ -2,6 +2,7 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { Garbled } from '../dialect.ts'
+import { entryOf } from '../filter.ts'
 import { annotationOf, probabilities, thoughtOf } from './text.ts'
 
 export interface WordEvent {
@@ -65,7 +66,7 @@ const WORDS: Readonly<Record<string, WordEvent>> = {
 
 /** The kind of a text event; undefined for any other. */
 export function wordEvent(type: string): WordEvent | undefined {
-  return Object.hasOwn(WORDS, type) ? WORDS[type] : undefined
+  return entryOf(WORDS, type)
 }
 
 /** A valid index. @throws Garbled */

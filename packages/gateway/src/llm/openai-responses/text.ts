@@ -3,7 +3,7 @@
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { randomBytes } from 'node:crypto'
-import { logprobsOf, only, word } from '../filter.ts'
+import { entryOf, logprobsOf, only, word } from '../filter.ts'
 
 /** The prefix of item ids of the gateway. The upstream does not know these items. */
 export const OUR_MESSAGE: string = 'msg_tollgate_'
@@ -68,10 +68,8 @@ const ANNOTATIONS: Readonly<Record<string, readonly string[]>> = {
 /** A known citation; undefined for an unknown kind. */
 export function annotationOf(annotation: Json | undefined): JsonObject | undefined {
   if (!isObject(annotation)) return undefined
-  const type = annotation['type']
-  const names = typeof type === 'string' && Object.hasOwn(ANNOTATIONS, type) ? ANNOTATIONS[type] : undefined
-  if (!names) return undefined
-  return only(plain(annotation), names)
+  const names = entryOf(ANNOTATIONS, annotation['type'])
+  return names && only(plain(annotation), names)
 }
 
 function annotationsOf(annotations: Json | undefined): JsonObject[] {

@@ -9,19 +9,9 @@ import {
   type HostedTool,
   type Refused,
 } from '../dialect.ts'
-import { isGiven, only } from '../filter.ts'
+import { entryOf, isGiven, only } from '../filter.ts'
 import { beginsLikeServer, joined, serverKey } from './calls.ts'
 import { idOf } from './text.ts'
-
-/** Collects the tools of a request. */
-export interface ToolBook {
-  readonly tools: ReadonlyMap<string, DeclaredTool>
-  readonly hosted: readonly HostedTool[]
-  /** Takes a list of tools. @throws Refused */
-  take(list: Json | undefined, param: string): void
-  /** Takes a list that may repeat declared tools. @throws Refused */
-  repeat(list: Json | undefined, param: string): void
-}
 
 type Take = (tool: JsonObject, book: ToolEntries) => void
 
@@ -76,48 +66,53 @@ const MAX_HOSTED = 128
 
 const DATED = /_\d{4}_?\d{2}_?\d{2}$/
 
-export function createToolBook(): ToolBook {
-  const tools = new Map<string, DeclaredTool>()
-  const hosted: HostedTool[] = []
-  const taken = new Set<string>()
-  let entries = 0
+/** Collects the tools of a request. */
+export class ToolBook {
+  readonly tools: Map<string, DeclaredTool> = new Map<string, DeclaredTool>()
+  readonly hosted: HostedTool[] = []
+  readonly #taken = new Set<string>()
+  #entries = 0
 
-  function takeAll(list: Json | undefined, param: string, mayRepeat: boolean): void {
+  /** Takes a list of tools. @throws Refused */
+  take(list: Json | undefined, param: string): void {
+    this.#takeAll(list, param, false)
+  }
+
+  /** Takes a list that may repeat declared tools. @throws Refused */
+  repeat(list: Json | undefined, param: string): void {
+    this.#takeAll(list, param, true)
+  }
+
+  #takeAll(list: Json | undefined, param: string, mayRepeat: boolean): void {
     if (!isGiven(list)) return
     if (!isList(list) || !list.every(isObject)) throw ambiguous('`tools` must be a list of objects', param)
     const book: ToolEntries = {
-      count(tools) {
-        entries += tools
-        if (entries > MAX_TOOLS) throw tooMany(`${MAX_TOOLS} tools`, param)
+      count: (tools) => {
+        this.#entries += tools
+        if (this.#entries > MAX_TOOLS) throw tooMany(`${MAX_TOOLS} tools`, param)
       },
-      declare(name, tool) {
+      declare: (name, tool) => {
         if (name === undefined) throw ambiguous('a tool has no valid name', param)
-        if (taken.has(name) && mayRepeat) return
-        if (taken.has(name)) throw ambiguous('two tools have the same name; give each its own', param)
-        taken.add(name)
-        if (tool) tools.set(name, tool)
+        if (this.#taken.has(name) && mayRepeat) return
+        if (this.#taken.has(name)) throw ambiguous('two tools have the same name; give each its own', param)
+        this.#taken.add(name)
+        if (tool) this.tools.set(name, tool)
       },
-      host(tool) {
-        if (hosted.length >= MAX_HOSTED) throw tooMany(`${MAX_HOSTED} tools that run at the provider`, param)
-        hosted.push(tool)
+      host: (tool) => {
+        if (this.hosted.length >= MAX_HOSTED)
+          throw tooMany(`${MAX_HOSTED} tools that run at the provider`, param)
+        this.hosted.push(tool)
       },
     }
     book.count(list.length)
     for (const tool of list) takeTool(tool, book)
-  }
-
-  return {
-    tools,
-    hosted,
-    take: (list, param) => takeAll(list, param, false),
-    repeat: (list, param) => takeAll(list, param, true),
   }
 }
 
 function takeTool(tool: JsonObject, book: ToolEntries): void {
   const { type } = tool
   const base = typeof type === 'string' ? type.replace(DATED, '') : ''
-  const take = Object.hasOwn(KINDS, base) ? KINDS[base] : undefined
+  const take = entryOf(KINDS, base)
   if (take) take(tool, book)
   else book.host(unknownTool('openai', type))
 }

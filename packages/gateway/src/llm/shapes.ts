@@ -1,10 +1,12 @@
-// Describes the members of replies. A reply is rebuilt from these shapes, and everything else is dropped.
+// Describes the members of a reply. It is rebuilt from these shapes, and everything else is dropped.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { word as wordIn } from '../filter.ts'
+import { word as wordIn } from './filter.ts'
 
 /** Returns the known part of a value; undefined if it does not fit. */
 export type MemberShape = (value: Json | undefined) => Json | undefined
+
+export type RecordShape = (value: Json | undefined) => JsonObject | undefined
 
 export type MemberShapes = Readonly<Record<string, MemberShape>>
 
@@ -17,6 +19,13 @@ export const word: MemberShape = wordIn
 export const count: MemberShape = (value) => (typeof value === 'number' || value === null ? value : undefined)
 
 export const flag: MemberShape = (value) => (typeof value === 'boolean' ? value : undefined)
+
+/** Anything, unchanged. */
+export const any: MemberShape = (value) => value
+
+/** A string, number, flag or null. */
+export const scalar: MemberShape = (value) =>
+  value === null || typeof value !== 'object' ? value : undefined
 
 /** Any object, unchanged: arguments of a provider tool, or a schema. */
 export const object: MemberShape = (value) => (isObject(value) ? value : undefined)
@@ -37,8 +46,13 @@ export function listOf(shape: MemberShape): MemberShape {
     isList(value) ? value.map((item) => shape(item)).filter((item) => item !== undefined) : undefined
 }
 
+/** Members of the same shape. */
+export function each(names: readonly string[], shape: MemberShape): MemberShapes {
+  return Object.fromEntries(names.map((name) => [name, shape]))
+}
+
 /** An object with required members and further ones, which are dropped if they do not fit. */
-export function record(required: MemberShapes, further: MemberShapes = {}): MemberShape {
+export function record(required: MemberShapes, further: MemberShapes = {}): RecordShape {
   // Prepared once, because every delta of a stream passes here.
   const members = Object.entries({ ...required, ...further }).map(([name, shape]) => {
     return { name, shape, must: Object.hasOwn(required, name) }
@@ -47,12 +61,12 @@ export function record(required: MemberShapes, further: MemberShapes = {}): Memb
 }
 
 /** One of several objects, distinguished by `type`. */
-export function oneOf(kinds: Readonly<Record<string, MemberShape>>): MemberShape {
+export function oneOf(kinds: Readonly<Record<string, RecordShape>>): RecordShape {
   const known = new Map(Object.entries(kinds))
   return (value) => {
     if (!isObject(value) || typeof value['type'] !== 'string') return undefined
     const built = known.get(value['type'])?.(value)
-    return isObject(built) ? { type: value['type'], ...built } : undefined
+    return built && { type: value['type'], ...built }
   }
 }
 
