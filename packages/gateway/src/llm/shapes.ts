@@ -15,8 +15,10 @@ export const text: MemberShape = (value) => (typeof value === 'string' ? value :
 /** A short word, such as a type or an id. */
 export const word: MemberShape = wordIn
 
+export const figure: MemberShape = (value) => (typeof value === 'number' ? value : undefined)
+
 /** A number or null. */
-export const count: MemberShape = (value) => (typeof value === 'number' || value === null ? value : undefined)
+export const count: MemberShape = orNull(figure)
 
 export const flag: MemberShape = (value) => (typeof value === 'boolean' ? value : undefined)
 
@@ -44,6 +46,14 @@ export function either(first: MemberShape, second: MemberShape): MemberShape {
 export function listOf(shape: MemberShape): MemberShape {
   return (value) =>
     isList(value) ? value.map((item) => shape(item)).filter((item) => item !== undefined) : undefined
+}
+
+/** A list of which all items fit. */
+export function allOf(shape: MemberShape): (value: Json | undefined) => readonly Json[] | undefined {
+  return (value) => {
+    const built = isList(value) ? value.map((item) => shape(item)) : [undefined]
+    return built.every((item) => item !== undefined) ? built : undefined
+  }
 }
 
 /** Members of the same shape. */

@@ -4,21 +4,33 @@ import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence
 import { MAX_ITEMS } from './calls.ts'
 import { Garbled, type Judge } from '../dialect.ts'
 import { figures, logprobsOf } from '../filter.ts'
+import {
+  allOf,
+  each,
+  either,
+  figure,
+  flag,
+  oneOf,
+  orNull,
+  record,
+  text,
+  type MemberShapes,
+  type RecordShape,
+} from '../shapes.ts'
 
 /** The value of `object`. Never taken from the upstream, because an official client trusts it. */
 type ReplyKind = 'chat.completion' | 'chat.completion.chunk'
 
+function strings(...names: readonly string[]): MemberShapes {
+  return each(names, orNull(text))
+}
+
+const ID = record({}, strings('id'))
+const HEAD = record({}, { created: figure, ...strings('model', 'service_tier', 'system_fingerprint') })
+
 /** The members at the top of a reply and of each chunk. */
-export function headOf(reply: JsonObject, kind: ReplyKind): Record<string, Json> {
-  const { id, created, model, service_tier: tier, system_fingerprint: fingerprint } = reply
-  const head: Record<string, Json> = {}
-  if (isText(id)) head['id'] = id
-  head['object'] = kind
-  if (typeof created === 'number') head['created'] = created
-  if (isText(model)) head['model'] = model
-  if (isText(tier)) head['service_tier'] = tier
-  if (isText(fingerprint)) head['system_fingerprint'] = fingerprint
-  return head
+export function headOf(reply: JsonObject, kind: ReplyKind): JsonObject {
+  return { ...ID(reply), object: kind, ...HEAD(reply) }
 }
 
 /** The usage of a reply or a chunk. */
@@ -82,65 +94,35 @@ export function adjustedFinish(reason: string, callsLeft: number): string {
   return callsLeft === 0 && (reason === 'tool_calls' || reason === 'function_call') ? 'stop' : reason
 }
 
+const REFUSAL = record({}, strings('refusal'))
+const AUDIO = record({}, { ...strings('id', 'data', 'transcript'), expires_at: figure })
+const ASIDES = record({}, { audio: AUDIO, ...strings('reasoning', 'reasoning_content') })
+
 /** The members of a message or delta besides content and calls. */
-export function asidesOf(message: JsonObject, judge: Judge): Record<string, Json> {
-  const { audio } = message
+export function asidesOf(message: JsonObject, judge: Judge): JsonObject {
   const annotations = annotationsOf(message, judge)
-  return {
-    ...strings(message, ['refusal']),
-    ...(annotations ? { annotations } : {}),
-    ...(isObject(audio) ? { audio: audioOf(audio) } : {}),
-    ...strings(message, ['reasoning', 'reasoning_content']),
-  }
+  return { ...REFUSAL(message), ...(annotations ? { annotations } : {}), ...ASIDES(message) }
 }
 
-function audioOf(audio: JsonObject): JsonObject {
-  const { expires_at: expires } = audio
-  return {
-    ...strings(audio, ['id', 'data', 'transcript']),
-    ...(typeof expires === 'number' ? { expires_at: expires } : {}),
-  }
-}
+const PLACE = record({}, { start_index: figure, end_index: figure, ...strings('url', 'title') })
+const CITATION = oneOf({ url_citation: record({ url_citation: PLACE }) })
 
 /** Citations show that the provider ran a search. */
 function annotationsOf({ annotations }: JsonObject, judge: Judge): readonly Json[] | undefined {
   if (!isList(annotations)) return undefined
-  const citations = objectsIn(annotations, 'an annotation').flatMap(citationOf)
+  const citations = objectsIn(annotations, 'an annotation').flatMap((each) => CITATION(each) ?? [])
   if (citations.length === 0) return []
   return judge.ran('openai/web_search', { annotations: citations }) ? citations : undefined
 }
 
-function citationOf({ type, url_citation: citation }: JsonObject): readonly JsonObject[] {
-  if (type !== 'url_citation' || !isObject(citation)) return []
-  const { start_index: start, end_index: end } = citation
-  const known = {
-    ...(typeof start === 'number' ? { start_index: start } : {}),
-    ...(typeof end === 'number' ? { end_index: end } : {}),
-    ...strings(citation, ['url', 'title']),
-  }
-  return [{ type, url_citation: known }]
-}
+const THOUGHTS = allOf(oneOf({ text: record({ text }) }))
 
 /** A known part of a content list; undefined for an unknown kind. */
-export function partOf(part: JsonObject): JsonObject | undefined {
-  const { type, text, thinking, refusal, closed } = part
-  if (type === 'text' && typeof text === 'string') return { type, text }
-  if (type === 'refusal' && typeof refusal === 'string') return { type, refusal }
-  if (type !== 'thinking') return undefined
-  const thoughts = typeof thinking === 'string' ? thinking : thoughtsOf(thinking)
-  if (thoughts === undefined) return undefined
-  return { type, thinking: thoughts, ...(typeof closed === 'boolean' ? { closed } : {}) }
-}
-
-function thoughtsOf(thinking: Json | undefined): readonly Json[] | undefined {
-  if (!isList(thinking)) return undefined
-  const known = thinking.map((part) =>
-    isObject(part) && part['type'] === 'text' && typeof part['text'] === 'string'
-      ? { type: 'text', text: part['text'] }
-      : undefined,
-  )
-  return known.every((part) => part !== undefined) ? known : undefined
-}
+export const partOf: RecordShape = oneOf({
+  text: record({ text }),
+  refusal: record({ refusal: text }),
+  thinking: record({ thinking: either(text, THOUGHTS) }, { closed: flag }),
+})
 
 /** The log probabilities of forwarded text, never of a call. */
 export function logprobsIn({ logprobs }: JsonObject, message: JsonObject): Record<string, Json> {
@@ -151,18 +133,4 @@ export function logprobsIn({ logprobs }: JsonObject, message: JsonObject): Recor
     return typeof words === 'string' && words !== '' ? logprobsOf(logprobs[name], words) : null
   }
   return { logprobs: { content: ofWords('content'), refusal: ofWords('refusal') } }
-}
-
-/** Members that are strings or null. */
-function strings(object: JsonObject, names: readonly string[]): Record<string, Json> {
-  const kept: Record<string, Json> = {}
-  for (const name of names) {
-    const value = object[name]
-    if (isText(value)) kept[name] = value
-  }
-  return kept
-}
-
-function isText(value: Json | undefined): value is string | null {
-  return typeof value === 'string' || value === null
 }

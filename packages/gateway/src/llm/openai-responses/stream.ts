@@ -117,7 +117,7 @@ export class ResponseStream implements Rewriter {
     const at = { item_id: slot.id, output_index: slot.place, content_index: place }
     if (slot.replaced.has(place)) return ''
     const isMessage = slot.type === 'message'
-    const part = isMessage ? partOf(event['part'] ?? null) : thoughtOf(event['part'], 'reasoning_text')
+    const part = isMessage ? partOf(event['part'] ?? null) : thoughtOf(event['part'])
     if (part) return this.#writer.event(type, { ...at, part })
     if (!isMessage || type === 'response.content_part.done') throw new Garbled('a part of an unknown kind')
     return this.#replacePart(slot, at)

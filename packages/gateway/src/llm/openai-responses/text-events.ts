@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { Garbled } from '../dialect.ts'
 import { entryOf } from '../filter.ts'
-import { annotationOf, probabilities, thoughtOf } from './text.ts'
+import { annotationOf, probabilities, summaryOf } from './text.ts'
 
 export interface WordEvent {
   readonly on: 'message' | 'reasoning'
@@ -38,7 +38,7 @@ const summary = (build: (event: JsonObject) => JsonObject): WordEvent => ({
 })
 
 function summaryPart({ part }: JsonObject): JsonObject {
-  const known = thoughtOf(part, 'summary_text')
+  const known = summaryOf(part)
   if (!known) throw new Garbled('a summary of an unknown kind')
   return { part: known }
 }

@@ -4,6 +4,7 @@
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { randomBytes } from 'node:crypto'
 import { entryOf, logprobsOf, only, word } from '../filter.ts'
+import { allOf, oneOf, record, text, type RecordShape } from '../shapes.ts'
 
 /** The prefix of item ids of the gateway. The upstream does not know these items. */
 export const OUR_MESSAGE: string = 'msg_tollgate_'
@@ -49,14 +50,13 @@ export function probabilities(holder: JsonObject, text: string): Json {
   return logprobsOf(holder['logprobs'], text) ?? []
 }
 
-/** A known part of a reasoning item, from its content or summary. */
-export function thoughtOf(
-  part: Json | undefined,
-  type: 'reasoning_text' | 'summary_text',
-): JsonObject | undefined {
-  if (!isObject(part) || part['type'] !== type || typeof part['text'] !== 'string') return undefined
-  return { type, text: part['text'] }
-}
+/** A known part of the content of a reasoning item. */
+export const thoughtOf: RecordShape = oneOf({ reasoning_text: record({ text }) })
+/** A known part of its summary. */
+export const summaryOf: RecordShape = oneOf({ summary_text: record({ text }) })
+
+const THOUGHTS = allOf(thoughtOf)
+const SUMMARY = allOf(summaryOf)
 
 const ANNOTATIONS: Readonly<Record<string, readonly string[]>> = {
   file_citation: ['type', 'file_id', 'filename', 'index'],
@@ -103,22 +103,12 @@ function phaseOf({ phase }: JsonObject): JsonObject {
 /** A reasoning or compaction item; undefined if it has unknown parts. */
 export function thoughtsOf(item: JsonObject): JsonObject | undefined {
   if (item['type'] === 'compaction') return { ...head(item), ...encryptedOf(item) }
-  const summary = thoughts(item['summary'], 'summary_text')
-  const content = thoughts(item['content'], 'reasoning_text')
+  const summary = SUMMARY(item['summary'] ?? [])
+  const content = THOUGHTS(item['content'] ?? [])
   if (!summary || !content) return undefined
   const own = isList(item['content']) ? { content } : {}
   const status = item['status'] === undefined ? {} : { status: statusOf(item) }
   return { ...head(item), summary, ...own, ...encryptedOf(item), ...status }
-}
-
-function thoughts(
-  parts: Json | undefined,
-  type: 'reasoning_text' | 'summary_text',
-): JsonObject[] | undefined {
-  if (parts === undefined || parts === null) return []
-  if (!isList(parts)) return undefined
-  const known = parts.map((part) => thoughtOf(part, type)).filter((part) => part !== undefined)
-  return known.length === parts.length ? known : undefined
 }
 
 function encryptedOf(item: JsonObject): JsonObject {
