@@ -1,7 +1,7 @@
 // Blocks of a reply that are or may be calls: builds their proposals, and what is forwarded instead.
 
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { BLOCKS } from './blocks.ts'
+import { blockKind } from './blocks.ts'
 import { memberName } from './toolsets.ts'
 import { Garbled, type Judge, type ProposedCall, type Ruling } from '../dialect.ts'
 
@@ -36,10 +36,13 @@ export class ReplyCalls {
     return this.#left > 0
   }
 
-  /** A call for the client. The arguments are JSON text or a value, as the model wrote them. */
-  sortCall(block: JsonObject, args: string | JsonObject): Sorted {
-    const call = BLOCKS.get('tool_use')?.shape(block)
-    if (!isObject(call)) return unknown(block)
+  /** A call for the client. Its arguments are a text of a stream, or its input. */
+  sortCall(block: JsonObject, text = ''): Sorted {
+    const { input = null } = block
+    const args = text === '' ? (isObject(input) ? input : textOf(input)) : text
+    const kind = blockKind(block)
+    const call = kind?.role === 'call' ? kind.shape(block) : undefined
+    if (!call) return unknown(block)
     const { id, name, toolset_name: toolset } = call
     const ref = typeof id === 'string' && id.length > 0 && id.length <= MAX_NAME ? id : undefined
     const tool = memberName(toolset, name)
@@ -56,11 +59,12 @@ export class ReplyCalls {
 
   /** A whole block that the provider ran. If it was not allowed, it is treated as unknown. */
   sortRan(block: JsonObject): Sorted {
-    const kind = BLOCKS.get(typeof block['type'] === 'string' ? block['type'] : '')
+    const { type = null } = block
+    const kind = blockKind(block)
     if (kind?.role !== 'ran') return unknown(block)
     const built = kind.shape(block)
-    if (!isObject(built) || block['type'] === undefined) return unknown(block)
-    const whole: JsonObject = { type: block['type'], ...built }
+    if (!built) return unknown(block)
+    const whole: JsonObject = { type, ...built }
     const tool = kind.tool(whole)
     if (tool === undefined || !this.#judge.ran(tool, whole)) return unknown(block)
     if (!kind.input) return { passes: { block: whole, input: undefined } }
@@ -96,6 +100,11 @@ export function unknown(block: JsonObject, args: string | JsonObject = block): S
     proposal: { tool: undefined, declared: undefined, form: 'json', args, ref: undefined },
     call: undefined,
   }
+}
+
+/** Whether the input of a call has no members. */
+export function isEmpty(input: Json | undefined): boolean {
+  return isObject(input) && Object.keys(input).length === 0
 }
 
 /** JSON text of a value. @throws Garbled */

@@ -2,8 +2,8 @@
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { objectIn } from '../filter.ts'
-import { BLOCKS } from './blocks.ts'
-import { ReplyCalls, textOf, unknown, type Released, type Sorted } from './calls.ts'
+import { blockKind } from './blocks.ts'
+import { isEmpty, ReplyCalls, unknown, type Released, type Sorted } from './calls.ts'
 import { endOf, envelopeOf, isCut, reasonIn } from './message.ts'
 import { Garbled, type Judge } from '../dialect.ts'
 
@@ -29,28 +29,22 @@ function blocksIn(content: Json | undefined): readonly JsonObject[] {
 }
 
 function sort(block: JsonObject, calls: ReplyCalls, last: boolean): Sorted {
-  const type = block['type']
-  const kind = typeof type === 'string' ? BLOCKS.get(type) : undefined
+  const { type = null, input } = block
+  const kind = blockKind(block)
   switch (kind?.role) {
     case undefined:
       return unknown(block)
     case 'ran':
       return calls.sortRan(block)
     case 'call':
-      return sortCall(block, calls, last)
+      // At the end of a cut reply, an empty call may have lost its arguments.
+      return last && isEmpty(input) ? unknown(block) : calls.sortCall(block)
     case 'words': {
       const built = kind.shape(block)
-      if (!isObject(built) || type === undefined) throw new Garbled('a block does not match its type')
+      if (!built) throw new Garbled('a block does not match its type')
       return { passes: { block: { type, ...built }, input: undefined } }
     }
   }
-}
-
-/** An empty call at the end of a cut reply may have lost its arguments. */
-function sortCall(block: JsonObject, calls: ReplyCalls, last: boolean): Sorted {
-  const input = block['input']
-  if (!isObject(input)) return calls.sortCall(block, textOf(input ?? null))
-  return last && Object.keys(input).length === 0 ? unknown(block) : calls.sortCall(block, input)
 }
 
 function whole({ block, input }: Released): JsonObject {

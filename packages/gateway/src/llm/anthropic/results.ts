@@ -78,56 +78,49 @@ const RESULT: Parts = {
 }
 
 type BlockFilter = (block: JsonObject, passage: Passage) => JsonObject
-type Blocks = ReadonlyMap<string, BlockFilter>
+type Blocks = Readonly<Record<string, BlockFilter>>
 
-// Citations repeat other texts and have no meaning in a result.
-const TEXT = blockOf(['text'], { text: text, citations: (value) => (value === null ? null : undefined) })
-const IMAGE = blockOf(['source'], {
-  source: pictureSource,
-  transformations: orNull(settings({ oversized_image: word })),
-})
-const TEXTS: Blocks = new Map([['text', TEXT]])
-const TEXTS_AND_PICTURES: Blocks = new Map([...TEXTS, ['image', IMAGE]])
-const RESULT_BLOCKS: Blocks = new Map([
+const TEXTS: Blocks = {
+  // Citations repeat other texts and have no meaning in a result.
+  text: blockOf(['text'], { text: text, citations: (value) => (value === null ? null : undefined) }),
+}
+const TEXTS_AND_PICTURES: Blocks = {
+  ...TEXTS,
+  image: blockOf(['source'], {
+    source: pictureSource,
+    transformations: orNull(settings({ oversized_image: word })),
+  }),
+}
+const RESULT_CONTENT = contentOf({
   ...TEXTS_AND_PICTURES,
-  ['tool_reference', blockOf(['tool_name'], { tool_name: name })],
-  [
-    'document',
-    blockOf(['source'], {
-      title: orNull(text),
-      context: orNull(text),
-      citations: CITATIONS,
-      source: documentSource,
-    }),
-  ],
-  [
-    'search_result',
-    blockOf(['content'], {
-      title: orNull(text),
-      source: orNull(text),
-      citations: CITATIONS,
-      content: contentOf(TEXTS),
-    }),
-  ],
-  [
-    'browser_state',
-    blockOf(['tabs'], {
-      tabs: listOf({ tab_id: name, title: orNull(text), url: orNull(text), active: flag }),
-      state_changes: orNull(
-        listOf({
-          type: name,
-          tab_id: name,
-          download_id: name,
-          url: orNull(text),
-          path: orNull(text),
-          error: orNull(text),
-          size_bytes: orNull(figure),
-        }),
-      ),
-    }),
-  ],
-])
-const RESULT_CONTENT = contentOf(RESULT_BLOCKS)
+  tool_reference: blockOf(['tool_name'], { tool_name: name }),
+  document: blockOf(['source'], {
+    title: orNull(text),
+    context: orNull(text),
+    citations: CITATIONS,
+    source: documentSource,
+  }),
+  search_result: blockOf(['content'], {
+    title: orNull(text),
+    source: orNull(text),
+    citations: CITATIONS,
+    content: contentOf(TEXTS),
+  }),
+  browser_state: blockOf(['tabs'], {
+    tabs: listOf({ tab_id: name, title: orNull(text), url: orNull(text), active: flag }),
+    state_changes: orNull(
+      listOf({
+        type: name,
+        tab_id: name,
+        download_id: name,
+        url: orNull(text),
+        path: orNull(text),
+        error: orNull(text),
+        size_bytes: orNull(figure),
+      }),
+    ),
+  }),
+})
 
 function blockOf(required: readonly string[], parts: Parts): BlockFilter {
   const known = { ...EVERY, ...parts }
@@ -143,8 +136,7 @@ function contentOf(blocks: Blocks): (content: Json, passage: Passage) => Json {
     if (typeof content === 'string') return passage.by(content)
     if (!isList(content)) throw unknownContent()
     return content.map((block) => {
-      const type = isObject(block) ? block['type'] : undefined
-      const known = typeof type === 'string' ? blocks.get(type) : undefined
+      const known = isObject(block) ? entryOf(blocks, block['type']) : undefined
       if (!isObject(block) || !known) throw unknownContent()
       return known(block, passage)
     })

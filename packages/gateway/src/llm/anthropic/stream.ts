@@ -3,10 +3,9 @@
 
 import { TextDecoder } from 'node:util'
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { objectIn } from '../filter.ts'
-import { BLOCKS, type BlockKind } from './blocks.ts'
-import { ReplyCalls, textOf, unknown, type Released, type Sorted } from './calls.ts'
-import type { MemberShape } from '../shapes.ts'
+import { entryOf, objectIn } from '../filter.ts'
+import { blockKind, type BlockKind, type Deltas } from './blocks.ts'
+import { isEmpty, ReplyCalls, textOf, unknown, type Released, type Sorted } from './calls.ts'
 import { deltaOf, envelopeOf, isCut, reasonIn } from './message.ts'
 import { MAX_BLOCKS } from './reply.ts'
 import { Garbled, type Judge, type Rewriter } from '../dialect.ts'
@@ -17,45 +16,10 @@ const MAX_HELD = 4 << 20
 const MAX_ERROR = 500
 const MAX_DEPTH = 32
 
-/** Rewrites the events of one reply. */
-export function openStream(judge: Judge): Rewriter {
-  const reply = new StreamedReply(judge)
-  let state: 'ready' | 'busy' | 'broken' = 'ready'
-
-  function broken(fault: unknown): never {
-    state = 'broken'
-    throw fault
-  }
-
-  return {
-    get ended() {
-      return state === 'ready' && reply.ended
-    },
-    get failed() {
-      return reply.failed
-    },
-    take(event) {
-      // After an unreadable event, nothing more is accepted.
-      if (state !== 'ready') throw new Garbled('an event follows an unreadable one')
-      try {
-        const taken = reply.take(event)
-        if (typeof taken === 'string') return taken
-        state = 'busy'
-        return taken.then((text) => {
-          state = 'ready'
-          return text
-        }, broken)
-      } catch (fault) {
-        return broken(fault)
-      }
-    },
-  }
-}
-
 /** A block whose events are forwarded as they arrive. */
 interface Flowing {
   readonly state: 'flowing'
-  readonly deltas: ReadonlyMap<string, MemberShape>
+  readonly deltas: Deltas
   /** Its number in the output. */
   readonly at: number
   /** The constant start of its delta events. */
@@ -81,14 +45,17 @@ type StreamBlock = Flowing | HeldBlock | { readonly state: 'stopped' } | { reado
 const STOPPED: StreamBlock = { state: 'stopped' }
 const CLOSED: StreamBlock = { state: 'closed' }
 
-class StreamedReply {
+/** Rewrites the events of one reply. */
+export class MessageStream implements Rewriter {
+  failed = false
   readonly #calls: ReplyCalls
   /** By their numbers in the input. */
   readonly #blocks = new Map<number, StreamBlock>()
   /** Finished calls without arguments. Until the reply continues, they may have lost them. */
   #bare: HeldBlock[] = []
   #phase: 'before' | 'open' | 'finished' | 'over' = 'before'
-  #failed = false
+  /** Whether the last event has been taken whole. After an unreadable event, nothing more is accepted. */
+  #isReady = true
   #placed = 0
   #held = 0
 
@@ -97,14 +64,19 @@ class StreamedReply {
   }
 
   get ended(): boolean {
-    return this.#phase === 'over'
-  }
-
-  get failed(): boolean {
-    return this.#failed
+    return this.#isReady && this.#phase === 'over'
   }
 
   take(event: SseEvent): string | Promise<string> {
+    if (!this.#isReady) throw new Garbled('an event follows an unreadable one')
+    this.#isReady = false
+    return after(this.#takeEvent(event), () => {
+      this.#isReady = true
+      return ''
+    })
+  }
+
+  #takeEvent(event: SseEvent): string | Promise<string> {
     // Events after the end are dropped.
     if (this.#phase === 'over') return ''
     const data = dataOf(event)
@@ -116,7 +88,7 @@ class StreamedReply {
         return eventText({ type: 'ping' })
       case 'error':
         this.#phase = 'over'
-        this.#failed = true
+        this.failed = true
         return eventText(errorOf(data))
       case 'message_start':
         return this.#begin(data)
@@ -161,22 +133,21 @@ class StreamedReply {
     if (this.#blocks.has(index)) throw new Garbled('a block starts twice')
     if (this.#blocks.size >= MAX_BLOCKS) throw new Garbled('it has too many blocks')
     if (!isObject(block)) throw new Garbled('a block is not an object')
-    const type = typeOf(block)
-    const kind = BLOCKS.get(type)
+    const kind = blockKind(block)
     if (kind?.role === 'words') {
       const built = kind.shape(block)
-      if (!isObject(built)) throw new Garbled('a block does not match its type')
-      return this.#flow(index, kind.deltas, { type, ...built })
+      if (!built) throw new Garbled('a block does not match its type')
+      return this.#flow(index, kind.deltas, { type: typeOf(block), ...built })
     }
     // A provider block without deltas can be sorted at once.
     const sorted = kind?.role === 'ran' && !kind.input ? this.#calls.sortRan(block) : undefined
-    if (sorted && 'passes' in sorted) return this.#flow(index, new Map(), sorted.passes.block)
+    if (sorted && 'passes' in sorted) return this.#flow(index, {}, sorted.passes.block)
     this.#hold(size)
     this.#blocks.set(index, { state: 'held', block, kind: sorted ? undefined : kind, size, text: '' })
     return ''
   }
 
-  #flow(index: number, deltas: Flowing['deltas'], block: JsonObject): string {
+  #flow(index: number, deltas: Deltas, block: JsonObject): string {
     const at = this.#placed++
     const opening = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${at},"delta":`
     this.#blocks.set(index, { state: 'flowing', deltas, at, opening })
@@ -189,12 +160,13 @@ class StreamedReply {
     if (!isObject(delta)) throw new Garbled('a delta is not an object')
     const type = typeOf(delta)
     if (block?.state === 'flowing') {
-      const words = type === 'text_delta' && block.deltas.has(type) ? delta['text'] : undefined
+      const shape = entryOf(block.deltas, type)
+      const words = type === 'text_delta' && shape ? delta['text'] : undefined
       // The fast path for most events. The result is the same as below.
       if (typeof words === 'string')
         return `${block.opening}{"type":"text_delta","text":${textOf(words)}}}\n\n`
-      const built = block.deltas.get(type)?.(delta)
-      if (!isObject(built)) throw new Garbled('a delta does not fit its block')
+      const built = shape?.(delta)
+      if (!built) throw new Garbled('a delta does not fit its block')
       return `${block.opening}${textOf(built)}}\n\n`
     }
     if (block?.state !== 'held') throw new Garbled('a delta belongs to no open block')
@@ -267,12 +239,7 @@ class StreamedReply {
     if (text !== '' && !(input === undefined || isEmpty(input))) {
       throw new Garbled('a call has its arguments twice')
     }
-    if (kind.role === 'call') {
-      return this.#calls.sortCall(
-        block,
-        text === '' ? (isObject(input) ? input : textOf(input ?? null)) : text,
-      )
-    }
+    if (kind.role === 'call') return this.#calls.sortCall(block, text)
     const read = text === '' ? input : objectIn(text)
     return isObject(read) ? this.#calls.sortRan({ ...block, input: read }) : unknown(block)
   }
@@ -344,10 +311,6 @@ function errorOf({ error }: JsonObject): JsonObject {
       message: typeof message === 'string' ? message.slice(0, MAX_ERROR) : 'the upstream reported an error',
     },
   }
-}
-
-function isEmpty(value: Json | undefined): boolean {
-  return isObject(value) && Object.keys(value).length === 0
 }
 
 const LIKE_A_CALL = /tool|call|function|command|block|delta/

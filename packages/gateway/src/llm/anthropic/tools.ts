@@ -11,7 +11,7 @@ import {
   type HostedTool,
   type Refused,
 } from '../dialect.ts'
-import { isGiven, only } from '../filter.ts'
+import { entryOf, isGiven, only } from '../filter.ts'
 
 const MAX_NAME = 256
 
@@ -19,15 +19,15 @@ const MAX_NAME = 256
 const CLIENT_RUN: readonly string[] = ['bash', 'text_editor', 'computer', 'memory']
 
 /** Tools that the provider runs, by type without the version date, and their names in the policy. */
-const HOSTED: ReadonlyMap<string, string> = new Map([
-  ['web_search', 'anthropic/web_search'],
-  ['web_fetch', 'anthropic/web_fetch'],
-  ['code_execution', 'anthropic/code_execution'],
-  ['tool_search_tool_regex', 'anthropic/tool_search'],
-  ['tool_search_tool_bm25', 'anthropic/tool_search'],
-  ['advisor', 'anthropic/advisor'],
-  ['mcp_toolset', 'anthropic/mcp'],
-])
+const HOSTED: Readonly<Record<string, string>> = {
+  web_search: 'anthropic/web_search',
+  web_fetch: 'anthropic/web_fetch',
+  code_execution: 'anthropic/code_execution',
+  tool_search_tool_regex: 'anthropic/tool_search',
+  tool_search_tool_bm25: 'anthropic/tool_search',
+  advisor: 'anthropic/advisor',
+  mcp_toolset: 'anthropic/mcp',
+}
 
 /** From this version on, these also run code, unless only the model may call them. */
 const RUNS_CODE: readonly string[] = ['web_search', 'web_fetch']
@@ -97,7 +97,7 @@ export class ToolList {
     if (family !== undefined) this.#declareFamily(tool, family)
     else if (type === 'custom') this.#declare(tool, schemaOf(tool))
     else if (CLIENT_RUN.includes(kind) && version !== '') this.#declare(tool, undefined)
-    else this.#host(tool, type, HOSTED.get(kind))
+    else this.#host(tool, type, entryOf(HOSTED, kind))
     if (RUNS_CODE.includes(kind) && version >= RUNS_CODE_SINCE && !isDirectOnly(tool)) {
       this.#addHosted({ tool: 'anthropic/code_execution', args: { for: kind }, known: true })
     }

@@ -11,11 +11,6 @@ export interface ReplyCall {
   write(args: string): JsonObject
 }
 
-/** The outcome of a call: the rewritten call, or a text in its place. */
-export type CallOutcome =
-  | { readonly allowed: true; readonly written: JsonObject }
-  | { readonly allowed: false; readonly text: string }
-
 const MAX_CALLS = 256
 /** Maximum number of parts, choices or annotations in a reply. */
 export const MAX_ITEMS: number = 1024
@@ -23,24 +18,19 @@ export const MAX_ITEMS: number = 1024
 const MAX_ARGS = 4 * 1024 * 1024
 
 /** Limits the calls of one reply. */
-export interface Allowance {
-  /** @throws Garbled if there are too many calls. */
-  addCall(): void
-  /** @throws Garbled if the arguments are too long. */
-  addLength(length: number): void
-}
+export class Allowance {
+  #calls = 0
+  #length = 0
 
-export function createAllowance(): Allowance {
-  let calls = 0
-  let total = 0
-  return {
-    addCall() {
-      if (++calls > MAX_CALLS) throw new Garbled(`the reply has more than ${MAX_CALLS} calls`)
-    },
-    addLength(length) {
-      total += length
-      if (total > MAX_ARGS) throw new Garbled('the arguments in the reply are longer than 4 MiB')
-    },
+  /** @throws Garbled if there are too many calls. */
+  addCall(): void {
+    if (++this.#calls > MAX_CALLS) throw new Garbled(`the reply has more than ${MAX_CALLS} calls`)
+  }
+
+  /** @throws Garbled if the arguments are too long. */
+  addLength(length: number): void {
+    this.#length += length
+    if (this.#length > MAX_ARGS) throw new Garbled('the arguments in the reply are longer than 4 MiB')
   }
 }
 
@@ -135,33 +125,31 @@ export function unknownCall(entry: JsonObject): ReplyCall {
   }
 }
 
+/** The judged calls of a reply: each is rewritten, or a text takes its place. */
+export type Outcomes = ReadonlyMap<ReplyCall, { readonly written: JsonObject } | { readonly text: string }>
+
 /** Judges complete calls together. */
-export async function judgeCalls(
-  calls: readonly ReplyCall[],
-  judge: Judge,
-): Promise<ReadonlyMap<ReplyCall, CallOutcome>> {
+export async function judgeCalls(calls: readonly ReplyCall[], judge: Judge): Promise<Outcomes> {
   const rulings = calls.length > 0 ? await judge.judge(calls.map(({ proposal }) => proposal)) : []
-  const outcomes = new Map<ReplyCall, CallOutcome>()
-  for (const [at, call] of calls.entries()) {
+  const outcomes = calls.map((call, at) => {
     const ruling = rulings[at]
     if (!ruling) throw new Garbled('a call was not judged')
-    if (ruling.allowed) outcomes.set(call, { allowed: true, written: call.write(ruling.args) })
-    else outcomes.set(call, { allowed: false, text: ruling.text })
-  }
-  return outcomes
+    return [call, ruling.allowed ? { written: call.write(ruling.args) } : { text: ruling.text }] as const
+  })
+  return new Map(outcomes)
 }
 
 /** Separates judged calls into calls to forward and texts for the denied ones. */
 export function sortOutcomes(
   calls: readonly ReplyCall[],
-  outcomes: ReadonlyMap<ReplyCall, CallOutcome>,
+  outcomes: Outcomes,
 ): { readonly written: readonly JsonObject[]; readonly texts: readonly string[] } {
   const written: JsonObject[] = []
   const texts: string[] = []
   for (const call of calls) {
     const outcome = outcomes.get(call)
     if (!outcome) throw new Garbled('a call was not judged')
-    if (outcome.allowed) written.push(outcome.written)
+    if ('written' in outcome) written.push(outcome.written)
     else texts.push(outcome.text)
   }
   return { written, texts }

@@ -13,16 +13,6 @@ import {
 import { functionCallIn, placeOf, toolCallsIn } from './members.ts'
 import { Garbled } from '../dialect.ts'
 
-export interface HeldCalls {
-  /** Takes the pieces of calls in a delta. `size` is the length of the chunk. @throws Garbled */
-  take(delta: JsonObject, size: number): void
-  /** Takes a part of an unknown kind, which may be a call. */
-  takeUnknown(part: JsonObject, size: number): void
-  readonly isEmpty: boolean
-  /** Returns the calls as they are now, and clears them. */
-  release(isCut: boolean): ChoiceCalls
-}
-
 /** The calls of one choice, by kind. */
 export interface ChoiceCalls {
   readonly tools: readonly ReplyCall[]
@@ -34,55 +24,66 @@ export interface ChoiceCalls {
 const MAX_PLACES = 256
 
 /** Shared by the choices of one reply. */
-interface Counted {
+export interface SharedCounts {
+  readonly allowance: Allowance
   /** The number of choices with a `function_call`. */
   legacy: number
 }
 
-export function createHeld(allowance: Allowance, counted: Counted): HeldCalls {
-  const tools = new Map<number, Pieces>()
-  const legacy: Pieces[] = []
-  const unknown: JsonObject[] = []
+export class HeldCalls {
+  readonly #shared: SharedCounts
+  readonly #tools = new Map<number, CallPieces>()
+  #legacy: CallPieces | undefined
+  #unknown: JsonObject[] = []
 
-  function takeTool(entry: JsonObject, size: number): void {
+  constructor(shared: SharedCounts) {
+    this.#shared = shared
+  }
+
+  get isEmpty(): boolean {
+    return this.#tools.size + this.#unknown.length === 0 && !this.#legacy
+  }
+
+  /** Takes the pieces of calls in a delta. `size` is the length of the chunk. @throws Garbled */
+  take(delta: JsonObject, size: number): void {
+    for (const entry of toolCallsIn(delta)) this.#takeTool(entry, size)
+    for (const entry of functionCallIn(delta)) this.#takeLegacy(entry, size)
+  }
+
+  #takeTool(entry: JsonObject, size: number): void {
     const place = placeOf(entry, MAX_PLACES, 'a call')
-    const pieces = tools.get(place) ?? createPieces(allowance)
-    tools.set(place, pieces)
+    const pieces = this.#tools.get(place) ?? new CallPieces(this.#shared.allowance)
+    this.#tools.set(place, pieces)
     pieces.takeEntry(entry, size)
   }
 
-  function takeLegacy(entry: JsonObject, size: number): void {
-    if (!legacy[0]) counted.legacy++
-    const pieces = legacy[0] ?? createPieces(allowance)
-    legacy[0] = pieces
-    pieces.takePart('function', entry, size)
+  #takeLegacy(entry: JsonObject, size: number): void {
+    if (!this.#legacy) this.#shared.legacy++
+    this.#legacy ??= new CallPieces(this.#shared.allowance)
+    this.#legacy.takePart('function', entry, size)
   }
 
-  return {
-    take(delta, size) {
-      for (const entry of toolCallsIn(delta)) takeTool(entry, size)
-      for (const entry of functionCallIn(delta)) takeLegacy(entry, size)
-    },
-    takeUnknown(part, size) {
-      allowance.addCall()
-      allowance.addLength(size)
-      unknown.push(part)
-    },
-    get isEmpty() {
-      return tools.size + legacy.length + unknown.length === 0
-    },
-    release(isCut) {
-      const inOrder = [...tools].sort(([one], [other]) => one - other)
-      const calls = {
-        tools: inOrder.map(([, pieces]) => pieces.call((entry) => readToolCall(entry, isCut))),
-        legacy: legacy.map((pieces) => pieces.call((entry) => asLegacy(entry, counted.legacy === 1))),
-        unknown: unknown.map(unknownCall),
-      }
-      tools.clear()
-      legacy.length = 0
-      unknown.length = 0
-      return calls
-    },
+  /** Takes a part of an unknown kind, which may be a call. */
+  takeUnknown(part: JsonObject, size: number): void {
+    this.#shared.allowance.addCall()
+    this.#shared.allowance.addLength(size)
+    this.#unknown.push(part)
+  }
+
+  /** Returns the calls as they are now, and clears them. */
+  release(isCut: boolean): ChoiceCalls {
+    const inOrder = [...this.#tools].sort(([one], [other]) => one - other)
+    const legacy = this.#legacy ? [this.#legacy] : []
+    const isOnly = this.#shared.legacy === 1
+    const calls = {
+      tools: inOrder.map(([, pieces]) => pieces.call((entry) => readToolCall(entry, isCut))),
+      legacy: legacy.map((pieces) => pieces.call((entry) => asLegacy(entry, isOnly))),
+      unknown: this.#unknown.map(unknownCall),
+    }
+    this.#tools.clear()
+    this.#legacy = undefined
+    this.#unknown = []
+    return calls
   }
 }
 
@@ -90,80 +91,74 @@ function asLegacy({ function: part }: JsonObject, isOnly: boolean): ReplyCall {
   return readFunctionCall(isObject(part) ? part : {}, isOnly)
 }
 
-type PartName = 'function' | 'custom'
+/** The member of each kind of call that holds its arguments. */
+const TEXT_OF = { function: 'arguments', custom: 'input' } as const
+type PartName = keyof typeof TEXT_OF
 
 /** One call, as far as it has arrived. */
-interface Pieces {
-  takeEntry(entry: JsonObject, size: number): void
-  takePart(name: PartName, part: JsonObject, size: number): void
-  /** The call as it would be in a whole reply. */
-  call(read: (entry: JsonObject) => ReplyCall): ReplyCall
-}
+class CallPieces {
+  readonly #allowance: Allowance
+  #id = ''
+  #type = ''
+  #signature = ''
+  readonly #parts = new Map<PartName, { name: string; text: string }>()
+  /** Pieces that cannot be combined are kept for the receipt. */
+  readonly #odd: JsonObject[] = []
 
-function createPieces(allowance: Allowance): Pieces {
-  let id = ''
-  let type = ''
-  let signature = ''
-  const parts = new Map<PartName, { name: string; text: string }>()
-  // Pieces that cannot be combined are kept for the receipt.
-  const odd: JsonObject[] = []
-  allowance.addCall()
-
-  function setAside(piece: JsonObject, size: number): void {
-    allowance.addLength(size)
-    odd.push(piece)
+  constructor(allowance: Allowance) {
+    this.#allowance = allowance
+    allowance.addCall()
   }
 
-  function takeId(value: string): void {
-    if (id !== '' && value !== '' && value !== id) throw new Garbled('a call changes its id')
-    if (id === '') allowance.addLength(value.length)
-    id ||= value
+  takeEntry(entry: JsonObject, size: number): void {
+    this.#takeId(textOf(entry['id'], 'id'))
+    this.#takeType(textOf(entry['type'], 'type'), entry, size)
+    this.#takeOwner('function', entry, size)
+    this.#takeOwner('custom', entry, size)
+    this.#signature ||= signatureIn(entry)
+    // The unknown members are kept for the receipt.
+    if (this.#type !== '' && this.#type !== 'function' && this.#type !== 'custom') this.#setAside(entry, size)
   }
 
-  function takeType(value: string, entry: JsonObject, size: number): void {
-    if (type !== '' && value !== '' && value !== type) setAside(entry, size)
-    type ||= value
+  #takeId(id: string): void {
+    if (this.#id !== '' && id !== '' && id !== this.#id) throw new Garbled('a call changes its id')
+    if (this.#id === '') this.#allowance.addLength(id.length)
+    this.#id ||= id
   }
 
-  function takePart(name: PartName, part: JsonObject, size: number): void {
+  #takeType(type: string, entry: JsonObject, size: number): void {
+    if (this.#type !== '' && type !== '' && type !== this.#type) this.#setAside(entry, size)
+    this.#type ||= type
+  }
+
+  #takeOwner(name: PartName, entry: JsonObject, size: number): void {
+    const part = entry[name] ?? null
+    if (isObject(part)) this.takePart(name, part, size)
+    else if (part !== null) this.#setAside(entry, size)
+  }
+
+  takePart(name: PartName, part: JsonObject, size: number): void {
     const title = part['name'] ?? ''
-    const text = part[name === 'function' ? 'arguments' : 'input'] ?? ''
+    const text = part[TEXT_OF[name]] ?? ''
     if (typeof title !== 'string' || typeof text !== 'string') {
-      setAside(part, size)
+      this.#setAside(part, size)
       return
     }
-    allowance.addLength(title.length + text.length)
-    const before = parts.get(name) ?? { name: '', text: '' }
-    parts.set(name, { name: before.name + title, text: before.text + text })
+    this.#allowance.addLength(title.length + text.length)
+    const before = this.#parts.get(name) ?? { name: '', text: '' }
+    this.#parts.set(name, { name: before.name + title, text: before.text + text })
   }
 
-  function takeOwner(name: PartName, entry: JsonObject, size: number): void {
-    const part = entry[name] ?? null
-    if (isObject(part)) takePart(name, part, size)
-    else if (part !== null) setAside(entry, size)
+  #setAside(piece: JsonObject, size: number): void {
+    this.#allowance.addLength(size)
+    this.#odd.push(piece)
   }
 
-  function whole(): JsonObject {
-    const entry: Record<string, Json> = { id, type, ...signedWith(signature) }
-    const called = parts.get('function')
-    const custom = parts.get('custom')
-    if (called) entry['function'] = { name: called.name, arguments: called.text }
-    if (custom) entry['custom'] = { name: custom.name, input: custom.text }
-    return entry
-  }
-
-  return {
-    takeEntry(entry, size) {
-      takeId(textOf(entry['id'], 'id'))
-      takeType(textOf(entry['type'], 'type'), entry, size)
-      takeOwner('function', entry, size)
-      takeOwner('custom', entry, size)
-      signature ||= signatureIn(entry)
-      // The unknown members are kept for the receipt.
-      if (type !== '' && type !== 'function' && type !== 'custom') setAside(entry, size)
-    },
-    takePart,
-    call: (read) => (odd.length > 0 ? unknownCall({ ...whole(), pieces: odd }) : read(whole())),
+  /** The call as it would be in a whole reply. */
+  call(read: (entry: JsonObject) => ReplyCall): ReplyCall {
+    const entry: Record<string, Json> = { id: this.#id, type: this.#type, ...signedWith(this.#signature) }
+    for (const [part, { name, text }] of this.#parts) entry[part] = { name, [TEXT_OF[part]]: text }
+    return this.#odd.length > 0 ? unknownCall({ ...entry, pieces: this.#odd }) : read(entry)
   }
 }
 

@@ -2,16 +2,15 @@
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import {
-  createAllowance,
+  Allowance,
   judgeCalls,
   MAX_ITEMS,
   readFunctionCall,
   readToolCall,
   sortOutcomes,
   unknownCall,
-  type Allowance,
+  type Outcomes,
   type ReplyCall,
-  type CallOutcome,
 } from './calls.ts'
 import {
   adjustedFinish,
@@ -44,12 +43,11 @@ interface ChoiceDraft {
 /** The content of a message: a text, or parts of which some may be calls. */
 type Content = string | null | readonly ContentPart[]
 type ContentPart = { readonly known: JsonObject } | { readonly call: ReplyCall }
-type Outcomes = ReadonlyMap<ReplyCall, CallOutcome>
 
 /** Judges the calls in a reply and returns the reply to forward. @throws Garbled */
 export async function governChatReply(reply: Json, judge: Judge): Promise<JsonObject> {
   if (!isObject(reply)) throw new Garbled('the reply is not an object')
-  const allowance = createAllowance()
+  const allowance = new Allowance()
   const choices = choicesOf(reply)
   const isOnly = choices.filter(hasFunctionCall).length === 1
   const drafts = choices.map((choice) => readChoice(choice, judge, isOnly))

@@ -2,8 +2,8 @@
 // they are judged.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { createAllowance, judgeCalls, MAX_ITEMS, sortOutcomes, type CallOutcome } from './calls.ts'
-import { createHeld, type ChoiceCalls, type HeldCalls } from './held.ts'
+import { Allowance, judgeCalls, MAX_ITEMS, sortOutcomes, type Outcomes } from './calls.ts'
+import { HeldCalls, type ChoiceCalls, type SharedCounts } from './held.ts'
 import {
   adjustedFinish,
   asidesOf,
@@ -20,19 +20,8 @@ import {
 import { Garbled, type Judge, type Rewriter } from '../dialect.ts'
 import { isGiven } from '../filter.ts'
 import { readJson } from '../read-json.ts'
-import { createWordWriter, wordsIn } from './text-chunk.ts'
+import { wordsIn, WordWriter } from './text-chunk.ts'
 import { formatSse, type SseEvent } from '../../sse.ts'
-
-/** A choice, over all its chunks. */
-interface Choice {
-  readonly index: number
-  readonly held: HeldCalls
-  /** Whether any content has been sent. */
-  hasSpoken: boolean
-  hasFinished: boolean
-  /** The number of its forwarded calls. */
-  callsLeft: number
-}
 
 /** A choice in one chunk: the part to forward at once, and its end, if calls must be judged first. */
 interface ChunkDraft {
@@ -43,113 +32,97 @@ interface ChunkDraft {
 }
 
 interface ChoiceEnding {
-  readonly choice: Choice
+  readonly choice: StreamedChoice
   readonly reason: string
 }
 
 /** Rewrites the chunks of one reply in order. Each waits for the one before. */
-export function openChatStream(judge: Judge): Rewriter {
-  const allowance = createAllowance()
-  const counted = { legacy: 0 }
-  const choices = new Map<number, Choice>()
-  const writeWords = createWordWriter()
-  let hasFailed = false
-  let isDone = false
+export class ChatStream implements Rewriter {
+  failed = false
+  readonly #judge: Judge
+  readonly #shared: SharedCounts = { allowance: new Allowance(), legacy: 0 }
+  readonly #choices = new Map<number, StreamedChoice>()
+  readonly #words = new WordWriter()
+  #isDone = false
   /** Judgements that are running or have failed. Until they are settled, the stream has not ended. */
-  let unsettled = 0
+  #unsettled = 0
 
-  function take({ data }: SseEvent): string | Promise<string> {
-    const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8').trim()
-    if (text === '') return ''
-    if (isDone) throw new Garbled('an event follows the end of the stream')
-    if (text === '[DONE]') return close()
-    if (hasFailed) throw new Garbled('an event follows an error')
-    const chunk = parseChunk(text)
-    return isGiven(chunk['error']) ? fail(chunk['error']) : takeChunk(chunk, data.byteLength)
+  constructor(judge: Judge) {
+    this.#judge = judge
   }
 
-  function close(): string {
-    const isHalf = [...choices.values()].some(({ held }) => !held.isEmpty)
+  get ended(): boolean {
+    return this.#unsettled === 0 && (this.#isDone || this.failed || this.#isOver())
+  }
+
+  take({ data }: SseEvent): string | Promise<string> {
+    const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8').trim()
+    if (text === '') return ''
+    if (this.#isDone) throw new Garbled('an event follows the end of the stream')
+    if (text === '[DONE]') return this.#close()
+    if (this.failed) throw new Garbled('an event follows an error')
+    const chunk = parseChunk(text)
+    return isGiven(chunk['error']) ? this.#fail(chunk['error']) : this.#takeChunk(chunk, data.byteLength)
+  }
+
+  #close(): string {
+    const isHalf = [...this.#choices.values()].some(({ held }) => !held.isEmpty)
     // Without its calls the reply would look complete.
-    if (isHalf && !hasFailed) throw new Garbled('the stream ends before its calls are complete')
-    isDone = true
+    if (isHalf && !this.failed) throw new Garbled('the stream ends before its calls are complete')
+    this.#isDone = true
     return formatSse('[DONE]')
   }
 
-  function fail(error: Json): string {
-    hasFailed = true
+  #fail(error: Json): string {
+    this.failed = true
     return eventOf({ error: errorOf(error) })
   }
 
-  function takeChunk(chunk: JsonObject, size: number): string | Promise<string> {
+  #takeChunk(chunk: JsonObject, size: number): string | Promise<string> {
     const words = wordsIn(chunk)
     if (words) {
-      const choice = choiceAt(words.index)
-      choice.hasSpoken = true
-      return writeWords(chunk, words)
+      this.#choiceAt(words.index).hasSpoken = true
+      return this.#words.write(chunk, words)
     }
-    const entries = choicesOf(chunk)
-    const places = entries.map((entry) => placeOf(entry, MAX_ITEMS, 'a choice'))
-    if (new Set(places).size < places.length) throw new Garbled('a chunk has one choice twice')
-    const drafts = entries.map((entry, at) => readChoice(entry, choiceAt(places[at] ?? at), size))
+    const drafts = this.#draftsOf(chunk, size)
     const head = headOf(chunk, 'chat.completion.chunk')
     const figures = figuresOf(chunk)
     const endings = drafts.flatMap(({ ending }) => ending ?? [])
+    const isSilent = drafts.every((draft) => draft.isSilent)
     if (endings.length === 0) {
-      const isSilent = drafts.length > 0 && drafts.every((draft) => draft.isSilent)
-      return isSilent && !Object.values(figures).some(isGiven) ? '' : leadOf(head, drafts, figures)
+      const isEmpty = isSilent && drafts.length > 0 && !Object.values(figures).some(isGiven)
+      return isEmpty ? '' : leadOf(head, drafts, figures)
     }
-    const lead = drafts.every((draft) => draft.isSilent) ? '' : leadOf(head, drafts)
-    unsettled++
-    return settle(head, figures, endings).then((rest) => {
-      unsettled--
+    const lead = isSilent ? '' : leadOf(head, drafts)
+    this.#unsettled++
+    return this.#settle(head, figures, endings).then((rest) => {
+      this.#unsettled--
       return lead + rest
     })
   }
 
-  function isOver(): boolean {
-    for (const { hasFinished } of choices.values()) if (!hasFinished) return false
-    return choices.size > 0
+  #draftsOf(chunk: JsonObject, size: number): readonly ChunkDraft[] {
+    const entries = choicesOf(chunk)
+    const places = entries.map((entry) => placeOf(entry, MAX_ITEMS, 'a choice'))
+    if (new Set(places).size < places.length) throw new Garbled('a chunk has one choice twice')
+    return entries.map((entry, at) => this.#choiceAt(places[at] ?? at).read(entry, size, this.#judge))
   }
 
-  function choiceAt(index: number): Choice {
-    const known = choices.get(index)
+  #isOver(): boolean {
+    for (const { hasFinished } of this.#choices.values()) if (!hasFinished) return false
+    return this.#choices.size > 0
+  }
+
+  #choiceAt(index: number): StreamedChoice {
+    const known = this.#choices.get(index)
     if (known) return known
-    const held = createHeld(allowance, counted)
-    const choice = { index, held, hasSpoken: false, hasFinished: false, callsLeft: 0 }
-    choices.set(index, choice)
+    const choice = new StreamedChoice(index, this.#shared)
+    this.#choices.set(index, choice)
     return choice
   }
 
-  function readChoice(entry: JsonObject, choice: Choice, size: number): ChunkDraft {
-    const delta = deltaOf(entry)
-    const content = takeContent(delta, choice, size)
-    choice.held.take(delta, size)
-    if (choice.hasFinished && !choice.held.isEmpty)
-      throw new Garbled('a call comes after its choice has finished')
-    const reason = finishOf(entry)
-    if (reason !== undefined) choice.hasFinished = true
-    const isHeld = reason !== undefined && !choice.held.isEmpty
-    const words = { ...roleOf(delta), ...content, ...asidesOf(delta, judge) }
-    const finish = reason === undefined || isHeld ? null : adjustedFinish(reason, choice.callsLeft)
-    return {
-      entry: {
-        index: choice.index,
-        delta: words,
-        ...logprobsIn(entry, delta),
-        finish_reason: finish,
-      },
-      isSilent: finish === null && Object.values(words).every((word) => word === null || word === ''),
-      ending: isHeld ? { choice, reason } : undefined,
-    }
-  }
-
   /** Judges all calls of these choices and returns them with the ends of the choices. */
-  async function settle(
-    head: JsonObject,
-    figures: JsonObject,
-    endings: readonly ChoiceEnding[],
-  ): Promise<string> {
+  async #settle(head: JsonObject, figures: JsonObject, endings: readonly ChoiceEnding[]): Promise<string> {
     // Released only now, because a call in the same chunk counts too.
     const released = endings.map(({ choice, reason }) => ({
       choice,
@@ -160,50 +133,90 @@ export function openChatStream(judge: Judge): Rewriter {
       ...tools,
       ...legacy,
     ])
-    const outcomes = await judgeCalls(calls, judge)
+    const outcomes = await judgeCalls(calls, this.#judge)
     const events = released.flatMap((each) =>
-      deltasOf(each, outcomes).map((entry) => ({ ...head, choices: [entry] })),
+      each.choice.deltasOf(each.calls, outcomes).map((entry) => ({ ...head, choices: [entry] })),
     )
-    const finishes = endings.map(({ choice, reason }) => ({
-      index: choice.index,
-      delta: {},
-      finish_reason: adjustedFinish(reason, choice.callsLeft),
-    }))
+    const finishes = endings.map(({ choice, reason }) => choice.lastEntry(reason))
     return [...events, { ...head, choices: finishes, ...figures }].map(eventOf).join('')
   }
+}
 
-  return {
-    take,
-    get ended() {
-      return unsettled === 0 && (isDone || hasFailed || isOver())
-    },
-    get failed() {
-      return hasFailed
-    },
+/** A choice, over all its chunks. */
+class StreamedChoice {
+  readonly index: number
+  readonly held: HeldCalls
+  /** Whether any content has been sent. */
+  hasSpoken = false
+  hasFinished = false
+  /** The number of its forwarded calls. */
+  #callsLeft = 0
+
+  constructor(index: number, shared: SharedCounts) {
+    this.index = index
+    this.held = new HeldCalls(shared)
   }
-}
 
-/** The texts of denied calls come first, because the official accumulator ends the content when a call begins. */
-function deltasOf(
-  { choice, calls }: { readonly choice: Choice; readonly calls: ChoiceCalls },
-  outcomes: ReadonlyMap<ChoiceCalls['tools'][number], CallOutcome>,
-): JsonObject[] {
-  const unknown = sortOutcomes(calls.unknown, outcomes)
-  const tools = sortOutcomes(calls.tools, outcomes)
-  const legacy = sortOutcomes(calls.legacy, outcomes)
-  choice.callsLeft += tools.written.length + legacy.written.length
-  const deltas = [
-    ...[...unknown.texts, ...tools.texts, ...legacy.texts].map((text) => ({ content: apart(text, choice) })),
-    ...tools.written.map((written, index) => ({ tool_calls: [{ index, ...written }] })),
-    ...legacy.written.map((written) => ({ function_call: written })),
-  ]
-  return deltas.map((delta) => ({ index: choice.index, delta, finish_reason: null }))
-}
+  /** Reads its entry in a chunk. Holds pieces of calls. @throws Garbled */
+  read(entry: JsonObject, size: number, judge: Judge): ChunkDraft {
+    const delta = deltaOf(entry)
+    const content = this.#takeContent(delta, size)
+    this.held.take(delta, size)
+    if (this.hasFinished && !this.held.isEmpty)
+      throw new Garbled('a call comes after its choice has finished')
+    const reason = finishOf(entry)
+    if (reason !== undefined) this.hasFinished = true
+    const isHeld = reason !== undefined && !this.held.isEmpty
+    const words = { ...roleOf(delta), ...content, ...asidesOf(delta, judge) }
+    const finish = reason === undefined || isHeld ? null : adjustedFinish(reason, this.#callsLeft)
+    return {
+      entry: { index: this.index, delta: words, ...logprobsIn(entry, delta), finish_reason: finish },
+      isSilent: finish === null && Object.values(words).every((word) => word === null || word === ''),
+      ending: isHeld ? { choice: this, reason } : undefined,
+    }
+  }
 
-function apart(text: string, choice: Choice): string {
-  const isFirst = !choice.hasSpoken
-  choice.hasSpoken = true
-  return isFirst ? text : `\n\n${text}`
+  #takeContent({ content }: JsonObject, size: number): JsonObject {
+    if (content === undefined) return {}
+    if (content === null) return { content }
+    if (typeof content === 'string') {
+      this.hasSpoken ||= content !== ''
+      return { content }
+    }
+    if (!isList(content)) throw new Garbled('the content is neither a string nor a list')
+    const parts = objectsIn(content, 'a part of the content').flatMap((part) => {
+      const known = partOf(part)
+      if (!known) this.held.takeUnknown(part, size)
+      return known ?? []
+    })
+    this.hasSpoken ||= parts.length > 0
+    return parts.length > 0 ? { content: parts } : {}
+  }
+
+  /** The texts of denied calls come first, because the official accumulator ends the content when a call begins. */
+  deltasOf(calls: ChoiceCalls, outcomes: Outcomes): JsonObject[] {
+    const unknown = sortOutcomes(calls.unknown, outcomes)
+    const tools = sortOutcomes(calls.tools, outcomes)
+    const legacy = sortOutcomes(calls.legacy, outcomes)
+    this.#callsLeft += tools.written.length + legacy.written.length
+    const deltas = [
+      ...[...unknown.texts, ...tools.texts, ...legacy.texts].map((text) => ({ content: this.#apart(text) })),
+      ...tools.written.map((written, index) => ({ tool_calls: [{ index, ...written }] })),
+      ...legacy.written.map((written) => ({ function_call: written })),
+    ]
+    return deltas.map((delta) => ({ index: this.index, delta, finish_reason: null }))
+  }
+
+  #apart(text: string): string {
+    const isFirst = !this.hasSpoken
+    this.hasSpoken = true
+    return isFirst ? text : `\n\n${text}`
+  }
+
+  /** Its last entry, after its calls. */
+  lastEntry(reason: string): JsonObject {
+    return { index: this.index, delta: {}, finish_reason: adjustedFinish(reason, this.#callsLeft) }
+  }
 }
 
 function leadOf(head: JsonObject, drafts: readonly ChunkDraft[], figures: JsonObject = {}): string {
@@ -234,23 +247,6 @@ function deltaOf({ delta = null }: JsonObject): JsonObject {
 /** A reply always has the role of the assistant. */
 function roleOf({ role }: JsonObject): JsonObject {
   return isGiven(role) ? { role: 'assistant' } : {}
-}
-
-function takeContent({ content }: JsonObject, choice: Choice, size: number): JsonObject {
-  if (content === undefined) return {}
-  if (content === null) return { content }
-  if (typeof content === 'string') {
-    choice.hasSpoken ||= content !== ''
-    return { content }
-  }
-  if (!isList(content)) throw new Garbled('the content is neither a string nor a list')
-  const parts = objectsIn(content, 'a part of the content').flatMap((part) => {
-    const known = partOf(part)
-    if (!known) choice.held.takeUnknown(part, size)
-    return known ?? []
-  })
-  choice.hasSpoken ||= parts.length > 0
-  return parts.length > 0 ? { content: parts } : {}
 }
 
 const MAX_ERROR_LENGTH = 500

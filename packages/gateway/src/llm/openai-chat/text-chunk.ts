@@ -34,29 +34,25 @@ export function wordsIn({ choices, usage }: JsonObject): Words | undefined {
 }
 
 /** Writes the events of such chunks. The constant head is serialized only when it changes. */
-export function createWordWriter(): (chunk: JsonObject, words: Words) => string {
-  let last: JsonObject = {}
-  let head = ''
+export class WordWriter {
+  #last: JsonObject = {}
+  #head = ''
 
-  return (chunk, { index, content, hasRole, hasLogprobs, hasUsage }) => {
-    if (head === '' || !hasSameHead(chunk, last)) {
-      head = JSON.stringify(headOf(chunk, 'chat.completion.chunk')).slice(0, -1)
-      last = chunk
+  write(chunk: JsonObject, { index, content, hasRole, hasLogprobs, hasUsage }: Words): string {
+    if (this.#head === '' || !hasSameHead(chunk, this.#last)) {
+      this.#head = JSON.stringify(headOf(chunk, 'chat.completion.chunk')).slice(0, -1)
+      this.#last = chunk
     }
     const role = hasRole ? '"role":"assistant",' : ''
     const logprobs = hasLogprobs ? '"logprobs":null,' : ''
     const usage = hasUsage ? ',"usage":null' : ''
     // JSON has no line breaks, so one data line holds it.
-    return `data: ${head},"choices":[{"index":${index},"delta":{${role}"content":${JSON.stringify(content)}},${logprobs}"finish_reason":null}]${usage}}\n\n`
+    return `data: ${this.#head},"choices":[{"index":${index},"delta":{${role}"content":${JSON.stringify(content)}},${logprobs}"finish_reason":null}]${usage}}\n\n`
   }
 }
 
+const HEAD = ['id', 'created', 'model', 'system_fingerprint', 'service_tier'] as const
+
 function hasSameHead(one: JsonObject, other: JsonObject): boolean {
-  return (
-    one['id'] === other['id'] &&
-    one['created'] === other['created'] &&
-    one['model'] === other['model'] &&
-    one['system_fingerprint'] === other['system_fingerprint'] &&
-    one['service_tier'] === other['service_tier']
-  )
+  return HEAD.every((name) => one[name] === other[name])
 }
