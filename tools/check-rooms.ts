@@ -54,6 +54,7 @@ const FROM_ANYWHERE = gateway(
   'sse.ts',
   'budget.ts',
   'sealing.ts',
+  'recent.ts',
 )
 /** Entry points of our packages that load fast, for commands. */
 const QUICK = ['kernel/trial', 'kernel/explanation', 'evidence/core']
@@ -182,6 +183,7 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/src/connections.ts', paths: FROM_ANYWHERE, node: true },
   { at: 'packages/gateway/src/budget.ts', node: ['node:perf_hooks'] },
   { at: 'packages/gateway/src/sse.ts' },
+  { at: 'packages/gateway/src/recent.ts' },
   { at: 'packages/gateway/src/verdict.ts', packages: [...KERNEL, 'evidence'] },
   { at: 'packages/gateway/src/scoping.ts', packages: [...KERNEL], paths: gateway('tokens.ts') },
   // Tool descriptions, shared by the doors that offer tools and by the commands that inspect them.

@@ -14,14 +14,6 @@ export interface AnswerAttempt {
   drop(): void
 }
 
-interface KeptAnswers {
-  /**
-   * The earlier answer, as soon as it is complete; or a new attempt.
-   * @throws Refused if the key comes with another body, or if calls of the answer can no longer be run.
-   */
-  begin(owner: string, key: string, body: string): Promise<Reply | AnswerAttempt>
-}
-
 /** Tells whether an earlier ALLOW may still be answered. */
 interface DecisionBasis {
   /** A value that changes with everything decisions depend on, such as a freeze or the policy. */
@@ -48,61 +40,75 @@ const MAX_BYTES = 64 << 20
 const MAX_ANSWER_LENGTH = 1 << 20
 const KEPT_MS = 600_000
 
-export function createAnswers(now: () => number, basis: DecisionBasis): KeptAnswers {
-  const kept = new Map<string, KeptAnswer>()
-  let bytes = 0
+export class KeptAnswers {
+  readonly #now: () => number
+  readonly #basis: DecisionBasis
+  readonly #kept = new Map<string, KeptAnswer>()
+  #bytes = 0
 
-  function forget(name: string, entry: KeptAnswer): void {
-    if (kept.get(name) === entry) kept.delete(name)
-    bytes -= entry.size
-    entry.size = 0
+  constructor(now: () => number, basis: DecisionBasis) {
+    this.#now = now
+    this.#basis = basis
   }
 
-  /** Removes the oldest answers, but no running attempt. */
-  function tidy(owner: string): void {
-    let own = [...kept.values()].filter((entry) => entry.owner === owner).length
-    for (const [name, entry] of kept) {
-      const old = now() - entry.since > KEPT_MS
-      const many =
-        kept.size > MAX_ANSWERS || bytes > MAX_BYTES || (entry.owner === owner && own > MAX_PER_OWNER)
-      if (entry.under || !(old || many)) continue
-      if (entry.owner === owner) own--
-      forget(name, entry)
-    }
-  }
-
-  function again(entry: KeptAnswer): Reply | undefined {
-    const allowed = [...entry.rulings.values()].filter((ruling) => ruling.allowed)
-    if (!allowed.every(({ receipt = '' }) => basis.isOpen(receipt))) throw ended()
-    const { reply } = entry
-    return reply && { ...reply, headers: { ...reply.headers, 'tollgate-replayed': 'true' } }
-  }
-
-  async function begin(owner: string, key: string, body: string): Promise<Reply | AnswerAttempt> {
+  /**
+   * The earlier answer, as soon as it is complete; or a new attempt.
+   * @throws Refused if the key comes with another body, or if calls of the answer can no longer be run.
+   */
+  async begin(owner: string, key: string, body: string): Promise<Reply | AnswerAttempt> {
     const name = sha256Hex(`${owner}\n${key}`)
-    for (let entry = kept.get(name); entry; entry = kept.get(name)) {
-      if (entry.body !== body) throw another()
+    for (let entry = this.#kept.get(name); entry; entry = this.#kept.get(name)) {
+      if (entry.body !== body) throw reused(ANOTHER)
       if (entry.under) {
         await entry.under
         continue
       }
       // The basis of the decisions has changed, so they are made again.
-      if (entry.basis !== basis.now() || now() - entry.since > KEPT_MS) {
-        forget(name, entry)
+      if (entry.basis !== this.#basis.now() || this.#isOld(entry)) {
+        this.#forget(name, entry)
         break
       }
-      return again(entry) ?? attempt(entry)
+      return this.#again(entry) ?? this.#attempt(entry)
     }
     const fresh: KeptAnswer = {
-      ...{ owner, body, since: now(), basis: basis.now(), rulings: new Map<string, Ruling>() },
+      ...{ owner, body, since: this.#now(), basis: this.#basis.now(), rulings: new Map<string, Ruling>() },
       ...{ reply: undefined, size: 0, under: undefined },
     }
-    kept.set(name, fresh)
-    tidy(owner)
-    return attempt(fresh)
+    this.#kept.set(name, fresh)
+    this.#tidy(owner)
+    return this.#attempt(fresh)
   }
 
-  function attempt(entry: KeptAnswer): AnswerAttempt {
+  #isOld({ since }: KeptAnswer): boolean {
+    return this.#now() - since > KEPT_MS
+  }
+
+  #forget(name: string, entry: KeptAnswer): void {
+    if (this.#kept.get(name) === entry) this.#kept.delete(name)
+    this.#bytes -= entry.size
+    entry.size = 0
+  }
+
+  /** Removes the oldest answers, but no running attempt. */
+  #tidy(owner: string): void {
+    let own = [...this.#kept.values()].filter((entry) => entry.owner === owner).length
+    for (const [name, entry] of this.#kept) {
+      const isOwn = entry.owner === owner
+      const many = this.#kept.size > MAX_ANSWERS || this.#bytes > MAX_BYTES || (isOwn && own > MAX_PER_OWNER)
+      if (entry.under || !(this.#isOld(entry) || many)) continue
+      if (isOwn) own--
+      this.#forget(name, entry)
+    }
+  }
+
+  #again(entry: KeptAnswer): Reply | undefined {
+    const allowed = [...entry.rulings.values()].filter((ruling) => ruling.allowed)
+    if (!allowed.every(({ receipt = '' }) => this.#basis.isOpen(receipt))) throw reused(ENDED)
+    const { reply } = entry
+    return reply && { ...reply, headers: { ...reply.headers, 'tollgate-replayed': 'true' } }
+  }
+
+  #attempt(entry: KeptAnswer): AnswerAttempt {
     let over = (): void => undefined
     entry.under = new Promise((resolve) => (over = resolve))
     const end = (): void => {
@@ -111,28 +117,22 @@ export function createAnswers(now: () => number, basis: DecisionBasis): KeptAnsw
     }
     return {
       rulings: entry.rulings,
-      keep(reply, body) {
+      keep: (reply, body) => {
         if (body.length <= MAX_ANSWER_LENGTH) {
           entry.reply = { ...reply, body }
           entry.size = body.length
-          bytes += body.length
+          this.#bytes += body.length
         }
         end()
       },
       drop: end,
     }
   }
-
-  return { begin }
 }
 
-function another(): Refused {
-  const message = 'this idempotency key was used for another request; use a new key for each request'
-  return new Refused(422, 'IDEMPOTENCY_KEY_REUSED', message)
-}
+const ANOTHER = 'this idempotency key was used for another request; use a new key for each request'
+const ENDED = 'the calls in the answer to this idempotency key have been run or have expired; use a new key'
 
-function ended(): Refused {
-  const message =
-    'the calls in the answer to this idempotency key have been run or have expired; use a new key'
+function reused(message: string): Refused {
   return new Refused(422, 'IDEMPOTENCY_KEY_REUSED', message)
 }

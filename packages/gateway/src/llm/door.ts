@@ -10,8 +10,8 @@ import { Refused, TooMuch, type Provider } from './dialect.ts'
 import type { Entered } from './entered.ts'
 import { faultReply } from './errors.ts'
 import { faultOf } from './fault.ts'
-import { createActiveRequests, requireNotFrozen } from './frozen.ts'
-import { createGovern } from './governed.ts'
+import { ActiveRequests, requireNotFrozen } from './frozen.ts'
+import { GovernedRequests } from './governed.ts'
 import { answerPlain } from './plain.ts'
 import { sizeOf } from './receive.ts'
 import { createCapacity } from './capacity.ts'
@@ -36,9 +36,9 @@ interface LlmOptions {
 /** Opens the door. */
 export function createLlmDoor(options: LlmOptions): Door {
   const { tokens, log, size, budget = createBudget() } = options
-  const govern = createGovern(options)
+  const governed = new GovernedRequests(options)
   const capacity = createCapacity()
-  const active = createActiveRequests(options.kernel)
+  const active = new ActiveRequests(options.kernel)
   const upstreams = new Map<Provider, { address: UpstreamAddress; upstream: LlmUpstream }>(
     [...options.upstreams].map(([provider, address]) => [
       provider,
@@ -80,12 +80,12 @@ export function createLlmDoor(options: LlmOptions): Door {
     const place = capacity.enter(caller.owner, route.method === 'POST' ? sizeOf(asked, options.body) : 0)
     const abort = new AbortController()
     const unwatch = asked.onGone(() => abort.abort())
-    const remove = active.add(abort, entrant)
+    active.set(abort, entrant)
     asked.mayTakeLong()
     const over = (): void => {
       place.leave()
       unwatch()
-      remove()
+      active.delete(abort)
     }
     const entered: Entered = {
       ...{ asked, caller, provider, route, ...known, over },
@@ -102,7 +102,7 @@ export function createLlmDoor(options: LlmOptions): Door {
         if (fault instanceof Refused && fault.code === 'AMBIGUOUS_INPUT') budget.fine(caller.identity)
       },
     }
-    return route.dialect ? govern(entered, route.dialect) : answerPlain(entered, options)
+    return route.dialect ? governed.answer(entered, route.dialect) : answerPlain(entered, options)
   }
 
   return {

@@ -1,10 +1,14 @@
-// A request that was admitted at the door, and its forwarding with the upstream's key.
+// A request that was admitted at the door, its forwarding with the upstream's key, and its end if that fails.
 
 import { sha256Hex } from '@tollgate/evidence'
-import type { DoorRequest } from '../exchange.ts'
+import type { DoorRequest, Reply } from '../exchange.ts'
+import type { Log } from '../log.ts'
 import type { KnownCaller } from '../tokens.ts'
+import { errorIn } from './answered.ts'
 import { Refused, type Provider } from './dialect.ts'
-import { headersTo } from './headers.ts'
+import { faultReply, upstreamFault } from './errors.ts'
+import { faultOf, translated } from './fault.ts'
+import { headersFrom, headersTo } from './headers.ts'
 import type { LlmRoute } from './routes.ts'
 import type { LlmUpstream, UpstreamAddress, UpstreamReply } from './upstream.ts'
 
@@ -61,6 +65,38 @@ function keyHeaders({ address: { key }, provider, asked }: Entered): Record<stri
     if (value !== undefined) headers[name] = value
   }
   return headers
+}
+
+/** Ends a request that failed, and answers it. */
+export function failureReply(
+  entered: Entered,
+  fault: unknown,
+  log: Log,
+  headers: Record<string, string>,
+): Reply {
+  entered.failed(fault)
+  stop(entered)
+  return faultReply(entered.provider, faultOf(causeOf(entered, fault), log), headers)
+}
+
+/** Ends a request that the upstream did not answer with 200, and answers it. */
+export async function refusalReply(
+  entered: Entered,
+  reply: UpstreamReply,
+  log: Log,
+  summary: () => Record<string, string>,
+): Promise<Reply> {
+  const { provider, address } = entered
+  const fault = upstreamFault(reply.status, await errorIn(reply), address.key)
+  const headers = { ...headersFrom(reply.headers), ...summary() }
+  stop(entered)
+  return faultReply(provider, translated(fault, address, log), headers)
+}
+
+/** Stops the upstream and releases the resources of the request. */
+export function stop({ abort, over }: Entered): void {
+  abort()
+  over()
 }
 
 /** The cause of a failure: the freeze that aborted the request, if there was one. */

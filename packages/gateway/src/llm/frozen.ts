@@ -15,30 +15,23 @@ function refusalOf(decided: Decided): Refused {
   return new Refused(403, decided.reason, denialText(decided, false).replaceAll('\n', ' '))
 }
 
-interface ActiveRequests {
-  /** Adds a request. The returned function removes it. */
-  add(abort: AbortController, entrant: Entrant): () => void
-  /** Aborts all of them. */
-  close(): void
-}
-
 /** Aborts an active request as soon as its caller is frozen. Nothing more of its reply reaches the agent. */
-export function createActiveRequests(kernel: Kernel): ActiveRequests {
-  const active = new Map<AbortController, Entrant>()
-  const unwatch = kernel.freezes.watch(() => {
-    for (const [abort, entrant] of active) {
-      if (isFrozen(kernel, 'llm', entrant)) abort.abort(new Refused(403, FROZEN, FROZEN_TEXT))
-    }
-  })
-  return {
-    add(abort, entrant) {
-      active.set(abort, entrant)
-      return () => void active.delete(abort)
-    },
-    close() {
-      unwatch()
-      for (const abort of active.keys()) abort.abort()
-    },
+export class ActiveRequests extends Map<AbortController, Entrant> {
+  readonly #unwatch: () => void
+
+  constructor(kernel: Kernel) {
+    super()
+    this.#unwatch = kernel.freezes.watch(() => {
+      for (const [abort, entrant] of this) {
+        if (isFrozen(kernel, 'llm', entrant)) abort.abort(new Refused(403, FROZEN, FROZEN_TEXT))
+      }
+    })
+  }
+
+  /** Aborts all of them. */
+  close(): void {
+    this.#unwatch()
+    for (const abort of this.keys()) abort.abort()
   }
 }
 

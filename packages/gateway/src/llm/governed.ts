@@ -6,19 +6,15 @@ import { policyOf, type Kernel } from '@tollgate/kernel'
 import type { Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import type { KnownCaller } from '../tokens.ts'
-import { errorIn } from './answered.ts'
-import { createAnswers, type AnswerAttempt } from './answers.ts'
+import { Recent } from '../recent.ts'
+import { KeptAnswers, type AnswerAttempt } from './answers.ts'
 import { readBody } from './body.ts'
-import { Garbled, Refused, type Dialect, type RequestReading } from './dialect.ts'
-import { causeOf, forward, type Entered } from './entered.ts'
-import { faultReply, upstreamFault } from './errors.ts'
-import { faultOf, translated } from './fault.ts'
-import { headersFrom } from './headers.ts'
+import { Garbled, notGoverned, Refused, type Dialect, type RequestReading } from './dialect.ts'
+import { failureReply, forward, refusalReply, type Entered } from './entered.ts'
 import { admitHosted, type Hosted } from './hosted.ts'
 import { createJudge } from './judge.ts'
 import { claimsOf, receive } from './receive.ts'
-import { createRecent } from './recent.ts'
-import { answerStreamed, answerWhole, recordUnreadable } from './replies.ts'
+import { answerStreamed, answerWhole, nothing, recordUnreadable } from './replies.ts'
 import { takeTurns, type SeenTurns } from './results.ts'
 import { takeScope } from './scope.ts'
 import { summaryHeaders } from './summary.ts'
@@ -32,16 +28,6 @@ interface GovernOptions {
   readonly body: number
   /** The number of durable receipts in the ledger. */
   readonly size: () => number
-}
-
-/** Governs a request. Never rejects. Calls `over` when everything is sent. */
-type GovernRequest = (entered: Entered, dialect: Dialect) => Promise<Reply>
-
-/** A received request. */
-interface Coming {
-  readonly bytes: Uint8Array
-  readonly tally: DecisionTally
-  readonly attempt: AnswerAttempt | undefined
 }
 
 /** Everything needed to forward the request. */
@@ -58,107 +44,27 @@ const REFUSED: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 405, 413,
 const MAX_REMEMBERED = 20_000
 const MAX_ITEMS = 100_000
 
-export function createGovern({ kernel, log, body: limit, size }: GovernOptions): GovernRequest {
-  const { openings, freezes, catalogue } = kernel
-  const answers = createAnswers(() => kernel.host.now(), {
-    now: () => `${policyOf(kernel, kernel.tenant).hash} ${freezes.changes} ${catalogue.changes}`,
-    isOpen: (receipt) => (openings.get(receipt)?.expires ?? 0) > kernel.host.now(),
-  })
-  const seen: SeenTurns = { results: createRecent(MAX_REMEMBERED), words: createRecent(MAX_REMEMBERED) }
-  const items = createRecent<true>(MAX_ITEMS)
+/** The governed requests of all agents, with what they share. */
+export class GovernedRequests {
+  readonly #options: GovernOptions
+  readonly #answers: KeptAnswers
+  readonly #seen: SeenTurns = { results: new Recent(MAX_REMEMBERED), words: new Recent(MAX_REMEMBERED) }
+  /** Items that this door issued, by owner and id. */
+  readonly #items = new Recent<true>(MAX_ITEMS)
 
-  /** The earlier answer to the same key, or a new attempt; undefined without a key. */
-  async function begin(
-    { asked, caller, route }: Entered,
-    bytes: Uint8Array,
-  ): Promise<Reply | AnswerAttempt | undefined> {
-    const key = asked.header('idempotency-key')
-    if (key === undefined) return undefined
-    const owner = `${caller.owner}\n${route.path}\n${asked.header('tollgate-session') ?? ''}`
-    return answers.begin(owner, key, sha256Hex(bytes))
+  constructor(options: GovernOptions) {
+    const { kernel } = options
+    const { openings, freezes, catalogue } = kernel
+    this.#options = options
+    this.#answers = new KeptAnswers(() => kernel.host.now(), {
+      now: () => `${policyOf(kernel, kernel.tenant).hash} ${freezes.changes} ${catalogue.changes}`,
+      isOpen: (receipt) => (openings.get(receipt)?.expires ?? 0) > kernel.host.now(),
+    })
   }
 
-  /** Reads a request, records the results in it, and judges the tools that the provider would run. */
-  async function prepare(
-    { asked, caller, address, admit, requireNotFrozen }: Entered,
-    dialect: Dialect,
-    { bytes, tally, attempt }: Coming,
-  ): Promise<Prepared> {
-    const body = readBody(bytes, admit)
-    const { claims, stripped } = claimsOf(asked, body.value)
-    await requireNotFrozen(claims.session)
-    const reading = dialect.readRequest(body.value, address.parameters, (text) => body.restoredText(text))
-    requireIssued(reading, caller)
-    await takeScope(kernel, asked, caller, claims)
-    const context = { kernel, caller, claims, tally, sources: [], onDecided: [], rulings: attempt?.rulings }
-    const changed = await takeTurns(context, reading, body, seen)
-    const hosted = await admitHosted(context, reading.hosted)
-    for (const name of reading.spends ?? []) items.delete(`${caller.owner}\n${name}`)
-    const { stream, tools } = reading
-    return {
-      context,
-      hosted,
-      stream,
-      tools,
-      body: body.written(changed || stripped || reading.changed === true),
-    }
-  }
-
-  async function converse(entered: Entered, dialect: Dialect, coming: Coming): Promise<Reply> {
-    const { attempt } = coming
-    const { context, hosted, stream, tools, body } = await prepare(entered, dialect, coming)
-    try {
-      const reply = await recordUnreadable(
-        context,
-        () => '',
-        () => forward(entered, stream, body),
-      )
-      // It has been sent, and is not kept.
-      entered.resize(0)
-      if (reply.status !== 200) return await answerFault(entered, reply, context, hosted, attempt)
-      const judge = createJudge(context, tools, hosted)
-      const onItem = (id: string): void => items.set(`${context.caller.owner}\n${id}`, true)
-      const judging = { entered, dialect, reply, context, judge, hosted, attempt, onItem, log, size }
-      return stream ? await answerStreamed(judging) : await answerWhole(judging)
-    } catch (fault) {
-      await hosted.close('unknown')
-      throw fault
-    }
-  }
-
-  /** An item at the provider that this door did not issue may hold tool output that was never inspected. */
-  function requireIssued({ references = [], spends = [] }: RequestReading, { owner }: KnownCaller): void {
-    if ([...references, ...spends].every((id) => items.has(`${owner}\n${id}`))) return
-    const message =
-      'the request refers to an item that this gateway did not issue since its start, or that is already used; send the items themselves (with `store: false`), and request approvals again'
-    throw new Refused(400, 'ROUTE_NOT_GOVERNED', message, 'input')
-  }
-
-  async function answerFault(
-    { address, provider, over, abort }: Entered,
-    reply: UpstreamReply,
-    context: RequestContext,
-    hosted: Hosted,
-    attempt: AnswerAttempt | undefined,
-  ): Promise<Reply> {
-    const { status } = reply
-    await hosted.close(REFUSED.has(status) ? 'unsent' : 'unknown')
-    const error = await errorIn(reply)
-    if (status < 300)
-      await recordUnreadable(
-        context,
-        () => '',
-        () => Promise.reject(new Garbled(`its status is ${status}`)),
-      ).catch(() => undefined)
-    const fault = translated(upstreamFault(status, error, address.key), address, log)
-    attempt?.drop()
-    abort()
-    over()
-    const headers = { ...headersFrom(reply.headers), ...summaryHeaders(context.tally, size()) }
-    return faultReply(provider, fault, headers)
-  }
-
-  return async (entered, dialect) => {
+  /** Governs a request. Never rejects. Calls `over` when everything is sent. */
+  async answer(entered: Entered, dialect: Dialect): Promise<Reply> {
+    const { log, body: limit, size } = this.#options
     const tally = createTally()
     let attempt: AnswerAttempt | undefined
     try {
@@ -167,24 +73,104 @@ export function createGovern({ kernel, log, body: limit, size }: GovernOptions):
       // The token may have been revoked while the body arrived.
       if (!entered.caller.known())
         throw new Refused(401, 'TOKEN_UNKNOWN', 'the token has been revoked; use another')
-      const begun = await begin(entered, bytes)
+      const begun = await this.#begin(entered, bytes)
       if (begun && 'status' in begun) {
         entered.over()
         return begun
       }
       attempt = begun
-      return await converse(entered, dialect, { bytes, tally, attempt })
+      return await this.#converse(entered, dialect, bytes, tally, attempt)
     } catch (fault) {
       attempt?.drop()
-      entered.failed(fault)
-      // Stops the upstream.
-      entered.abort()
-      entered.over()
-      return faultReply(
-        entered.provider,
-        faultOf(causeOf(entered, fault), log),
-        summaryHeaders(tally, size()),
-      )
+      return failureReply(entered, fault, log, summaryHeaders(tally, size()))
     }
+  }
+
+  /** The earlier answer to the same key, or a new attempt; undefined without a key. */
+  async #begin(
+    { asked, caller, route }: Entered,
+    bytes: Uint8Array,
+  ): Promise<Reply | AnswerAttempt | undefined> {
+    const key = asked.header('idempotency-key')
+    if (key === undefined) return undefined
+    const owner = `${caller.owner}\n${route.path}\n${asked.header('tollgate-session') ?? ''}`
+    return this.#answers.begin(owner, key, sha256Hex(bytes))
+  }
+
+  async #converse(
+    entered: Entered,
+    dialect: Dialect,
+    bytes: Uint8Array,
+    tally: DecisionTally,
+    attempt: AnswerAttempt | undefined,
+  ): Promise<Reply> {
+    const { log, size } = this.#options
+    const prepared = await this.#prepare(entered, dialect, bytes, tally, attempt?.rulings)
+    const { context, hosted, stream } = prepared
+    try {
+      const send = (): Promise<UpstreamReply> => forward(entered, stream, prepared.body)
+      const reply = await recordUnreadable(context, nothing, send)
+      // It has been sent, and is not kept.
+      entered.resize(0)
+      if (reply.status !== 200) return await this.#answerFault(entered, reply, context, hosted, attempt)
+      const judge = createJudge(context, prepared.tools, hosted)
+      const onItem = (id: string): void => void this.#items.set(`${context.caller.owner}\n${id}`, true)
+      const judging = { entered, dialect, reply, context, judge, hosted, attempt, onItem, log, size }
+      return stream ? await answerStreamed(judging) : await answerWhole(judging)
+    } catch (fault) {
+      await hosted.close('unknown')
+      throw fault
+    }
+  }
+
+  /** Reads a request, records the results in it, and judges the tools that the provider would run. */
+  async #prepare(
+    { asked, caller, address, admit, requireNotFrozen }: Entered,
+    dialect: Dialect,
+    bytes: Uint8Array,
+    tally: DecisionTally,
+    rulings: RequestContext['rulings'],
+  ): Promise<Prepared> {
+    const { kernel } = this.#options
+    const body = readBody(bytes, admit)
+    const { claims, stripped } = claimsOf(asked, body.value)
+    await requireNotFrozen(claims.session)
+    const reading = dialect.readRequest(body.value, address.parameters, (text) => body.restoredText(text))
+    this.#requireIssued(reading, caller)
+    await takeScope(kernel, asked, caller, claims)
+    const context = { kernel, caller, claims, tally, sources: [], onDecided: [], rulings }
+    const changed = await takeTurns(context, reading, body, this.#seen)
+    const hosted = await admitHosted(context, reading.hosted)
+    for (const name of reading.spends ?? []) this.#items.delete(`${caller.owner}\n${name}`)
+    const { stream, tools } = reading
+    const written = body.written(changed || stripped || reading.changed === true)
+    return { context, hosted, stream, tools, body: written }
+  }
+
+  /** An item at the provider that this door did not issue may hold tool output that was never inspected. */
+  #requireIssued({ references = [], spends = [] }: RequestReading, { owner }: KnownCaller): void {
+    if ([...references, ...spends].every((id) => this.#items.has(`${owner}\n${id}`))) return
+    const message =
+      'the request refers to an item that this gateway did not issue since its start, or that is already used; send the items themselves (with `store: false`), and request approvals again'
+    throw notGoverned(message, 'input')
+  }
+
+  async #answerFault(
+    entered: Entered,
+    reply: UpstreamReply,
+    context: RequestContext,
+    hosted: Hosted,
+    attempt: AnswerAttempt | undefined,
+  ): Promise<Reply> {
+    const { log, size } = this.#options
+    const { status } = reply
+    await hosted.close(REFUSED.has(status) ? 'unsent' : 'unknown')
+    if (status < 300) {
+      const garbled = (): Promise<never> => Promise.reject(new Garbled(`its status is ${status}`))
+      await recordUnreadable(context, nothing, garbled).catch(() => undefined)
+    }
+    const answer = await refusalReply(entered, reply, log, () => summaryHeaders(context.tally, size()))
+    attempt?.drop()
+    return answer
   }
 }

@@ -3,10 +3,10 @@
 import { canonicalize, parseJson, reasonOf, sha256Hex, type Json } from '@tollgate/evidence'
 import { authorize, type Decided, type Demanded } from '@tollgate/kernel'
 import { compileSchema } from '@tollgate/kernel/detection'
+import { Recent } from '../recent.ts'
 import { denialText, receiptNote } from '../verdict.ts'
 import type { DeclaredTool, Judge, ProposedCall, RequestReading, Ruling } from './dialect.ts'
 import type { Hosted } from './hosted.ts'
-import { createRecent } from './recent.ts'
 import { argumentsOf, callOf, count, ownerOf, type RequestContext } from './request-context.ts'
 
 export function createJudge(context: RequestContext, tools: RequestReading['tools'], hosted: Hosted): Judge {
@@ -121,7 +121,7 @@ function canonicalOf(args: ProposedCall['args']): string {
 }
 
 const MAX_SCHEMAS = 1000
-const demands = createRecent<Demanded>(MAX_SCHEMAS)
+const demands = new Recent<Demanded>(MAX_SCHEMAS)
 
 /** The check of the declared schema. An invalid schema accepts nothing. */
 function demandOf(schema: Json): Demanded {

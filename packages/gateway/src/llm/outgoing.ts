@@ -3,15 +3,6 @@
 import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timers'
 import { SSE_COMMENT } from '../sse.ts'
 
-export interface Outgoing extends AsyncIterable<string> {
-  /** Queues a text for the reader. */
-  write(text: string): void
-  /** Waits while too much text is unread. */
-  drained(): Promise<void>
-  /** Ends the stream. A broken stream cuts the connection, so that the reader does not take it for whole. */
-  end(how: 'whole' | 'broken'): void
-}
-
 /** Cuts the connection after a partial answer. */
 class BrokenOff extends Error {
   constructor() {
@@ -27,62 +18,71 @@ const STALLED_MS = 120_000
 // Above this length of unread text, the writer waits.
 const MUCH = 65_536
 
-/** Opens a stream. `onGone` is called when the reader is gone. A comment is sent after `quiet` milliseconds without text. */
-export function createOutgoing(quiet: number, onGone: () => void): Outgoing {
-  let waiting = ''
-  let ended: 'whole' | 'broken' | undefined
-  let quietFor = 0
-  let wake = (): void => undefined
-  let resume = (): void => undefined
-  const alive = setInterval(() => {
-    if (++quietFor >= PARTS) write(SSE_COMMENT)
-  }, quiet / PARTS)
-  alive.unref()
+export class Outgoing implements AsyncIterable<string> {
+  readonly #onGone: () => void
+  readonly #alive: NodeJS.Timeout
+  #unread = ''
+  #ended: 'whole' | 'broken' | undefined
+  /** Fractions of the quiet interval since the last text. */
+  #quietFor = 0
+  #wake = (): void => undefined
+  #resume = (): void => undefined
 
-  function write(text: string): void {
-    if (ended !== undefined || text === '') return
-    quietFor = 0
-    waiting += text
-    wake()
+  /** `onGone` is called when the reader is gone. A comment is sent after `quiet` milliseconds without text. */
+  constructor(quiet: number, onGone: () => void) {
+    this.#onGone = onGone
+    this.#alive = setInterval(() => {
+      if (++this.#quietFor >= PARTS) this.write(SSE_COMMENT)
+    }, quiet / PARTS).unref()
   }
 
-  function end(how: 'whole' | 'broken'): void {
-    ended = how
-    clearInterval(alive)
-    wake()
-    resume()
+  /** Queues a text for the reader. */
+  write(text: string): void {
+    if (this.#ended !== undefined || text === '') return
+    this.#quietFor = 0
+    this.#unread += text
+    this.#wake()
   }
 
-  async function next(): Promise<IteratorResult<string, undefined>> {
-    if (waiting === '' && ended === undefined) await new Promise<void>((resolve) => (wake = resolve))
-    if (waiting === '' && ended === 'broken') throw new BrokenOff()
-    if (waiting === '') return { done: true, value: undefined }
-    const value = waiting
-    waiting = ''
-    resume()
-    return { done: false, value }
+  /** Waits while too much text is unread. */
+  async drained(): Promise<void> {
+    if (this.#unread.length <= MUCH || this.#ended !== undefined) return
+    const late = setTimeout(() => {
+      this.#onGone()
+      this.end('broken')
+    }, STALLED_MS)
+    await new Promise<void>((resolve) => (this.#resume = resolve))
+    clearTimeout(late)
   }
 
-  return {
-    write,
-    end,
-    async drained() {
-      if (waiting.length <= MUCH || ended !== undefined) return
-      const late = setTimeout(() => {
-        onGone()
-        end('broken')
-      }, STALLED_MS)
-      await new Promise<void>((resolve) => (resume = resolve))
-      clearTimeout(late)
-    },
-    [Symbol.asyncIterator]: () => ({
-      next,
-      return() {
-        onGone()
-        end('whole')
-        waiting = ''
+  /** Ends the stream. A broken stream cuts the connection, so that the reader does not take it for whole. */
+  end(how: 'whole' | 'broken'): void {
+    this.#ended = how
+    clearInterval(this.#alive)
+    this.#wake()
+    this.#resume()
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<string, undefined> {
+    return {
+      next: () => this.#next(),
+      return: () => {
+        this.#onGone()
+        this.end('whole')
+        this.#unread = ''
         return Promise.resolve({ done: true, value: undefined })
       },
-    }),
+    }
+  }
+
+  async #next(): Promise<IteratorResult<string, undefined>> {
+    const isEmpty = (): boolean => this.#unread === ''
+    if (isEmpty() && this.#ended === undefined) await new Promise<void>((resolve) => (this.#wake = resolve))
+    if (isEmpty() && this.#ended === 'broken') throw new BrokenOff()
+    if (isEmpty()) return { done: true, value: undefined }
+    const value = this.#unread
+    this.#unread = ''
+    this.#resume()
+    return { done: false, value }
   }
 }

@@ -2,12 +2,10 @@
 
 import type { Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
-import { errorIn, requireType } from './answered.ts'
+import { requireType } from './answered.ts'
 import { readBody } from './body.ts'
 import { Refused, type Dialect } from './dialect.ts'
-import { causeOf, forward, type Entered } from './entered.ts'
-import { faultReply, upstreamFault } from './errors.ts'
-import { faultOf, translated } from './fault.ts'
+import { failureReply, forward, refusalReply, stop, type Entered } from './entered.ts'
 import { headersFrom } from './headers.ts'
 import { receive } from './receive.ts'
 import { summaryHeaders } from './summary.ts'
@@ -21,30 +19,21 @@ interface PlainOptions {
 
 /** Answers a request. Never rejects. Calls `over` when everything is sent. */
 export async function answerPlain(entered: Entered, { log, body, size }: PlainOptions): Promise<Reply> {
-  const { asked, route, address, provider } = entered
+  const { asked, route } = entered
   const summary = summaryHeaders(createTally(), size())
   try {
     const bytes = route.method === 'POST' ? await receive(asked, body) : undefined
     if (bytes && route.counts) requireNoServers(route.counts, bytes, entered)
     const reply = await forward(entered, false, bytes && [bytes])
-    const headers = { ...headersFrom(reply.headers), ...summary }
-    if (reply.status !== 200) {
-      const error = upstreamFault(reply.status, await errorIn(reply), address.key)
-      entered.abort()
-      entered.over()
-      return faultReply(provider, translated(error, address, log), headers)
-    }
+    if (reply.status !== 200) return await refusalReply(entered, reply, log, () => summary)
     requireType(reply, 'application/json')
     return {
       status: 200,
-      headers: { ...headers, 'content-type': 'application/json' },
+      headers: { ...headersFrom(reply.headers), ...summary, 'content-type': 'application/json' },
       body: untilOver(entered, reply.body),
     }
   } catch (fault) {
-    entered.failed(fault)
-    entered.abort()
-    entered.over()
-    return faultReply(provider, faultOf(causeOf(entered, fault), log), summary)
+    return failureReply(entered, fault, log, summary)
   }
 }
 
@@ -59,14 +48,10 @@ function requireNoServers(dialect: Dialect, bytes: Uint8Array, { address, admit 
 
 const ONLY_COUNTED = ['conversation', 'previous_response_id']
 
-async function* untilOver(
-  { over, abort }: Entered,
-  body: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
+async function* untilOver(entered: Entered, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body
   } finally {
-    abort()
-    over()
+    stop(entered)
   }
 }

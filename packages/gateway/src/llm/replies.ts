@@ -13,7 +13,7 @@ import { faultOf } from './fault.ts'
 import { headersFrom } from './headers.ts'
 import type { Hosted } from './hosted.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
-import { createOutgoing, type Outgoing } from './outgoing.ts'
+import { Outgoing } from './outgoing.ts'
 import { pump } from './pump.ts'
 import { readJson } from './read-json.ts'
 import { summaryComment, summaryHeaders } from './summary.ts'
@@ -91,7 +91,7 @@ export async function answerStreamed(judging: Judging): Promise<Reply> {
     requireType(reply, 'text/event-stream')
     return Promise.resolve()
   })
-  const outgoing = createOutgoing(QUIET_MS, () => entered.abort())
+  const outgoing = new Outgoing(QUIET_MS, () => entered.abort())
   const headers = {
     ...headersFrom(reply.headers),
     'content-type': 'text/event-stream; charset=utf-8',
@@ -167,7 +167,8 @@ async function pumped(
   }
 }
 
-const nothing = (): string => ''
+/** Nothing has come of the reply. */
+export const nothing = (): string => ''
 
 // A longer reply is not kept for repeated requests.
 const MAX_TRANSCRIPT = 1 << 20

@@ -2,8 +2,8 @@
 
 import { sha256Hex } from '@tollgate/evidence'
 import type { Source } from '@tollgate/kernel'
+import type { Recent } from '../recent.ts'
 import type { RequestReading, Result, TurnText } from './dialect.ts'
-import type { Recent } from './recent.ts'
 import { ownerOf, type RequestContext } from './request-context.ts'
 
 interface SourceGathering {
