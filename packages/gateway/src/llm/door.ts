@@ -16,9 +16,8 @@ import { answerPlain } from './plain.ts'
 import { sizeOf } from './receive.ts'
 import { createCapacity } from './capacity.ts'
 import { providerOf, routeOf } from './routes.ts'
-import { summaryHeaders } from './summary.ts'
 import { createUpstream, type LlmUpstream, type UpstreamAddress } from './upstream.ts'
-import { createTally } from './request-context.ts'
+import { createTally, summaryHeaders } from './request-context.ts'
 
 interface LlmOptions {
   readonly kernel: Kernel

@@ -4,13 +4,12 @@ import { sha256Hex } from '@tollgate/evidence'
 import type { DoorRequest, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import type { KnownCaller } from '../tokens.ts'
-import { errorIn } from './answered.ts'
 import { Refused, type Provider } from './dialect.ts'
 import { faultReply, upstreamFault } from './errors.ts'
 import { faultOf, translated } from './fault.ts'
 import { headersFrom, headersTo } from './headers.ts'
 import type { LlmRoute } from './routes.ts'
-import type { LlmUpstream, UpstreamAddress, UpstreamReply } from './upstream.ts'
+import { errorIn, type LlmUpstream, type UpstreamAddress, type UpstreamReply } from './upstream.ts'
 
 export interface Entered {
   readonly asked: DoorRequest

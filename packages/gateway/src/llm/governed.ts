@@ -17,9 +17,8 @@ import { claimsOf, receive } from './receive.ts'
 import { answerStreamed, answerWhole, nothing, recordUnreadable } from './replies.ts'
 import { takeTurns, type SeenTurns } from './results.ts'
 import { takeScope } from './scope.ts'
-import { summaryHeaders } from './summary.ts'
 import type { UpstreamReply } from './upstream.ts'
-import { createTally, type DecisionTally, type RequestContext } from './request-context.ts'
+import { createTally, summaryHeaders, type DecisionTally, type RequestContext } from './request-context.ts'
 
 interface GovernOptions {
   readonly kernel: Kernel

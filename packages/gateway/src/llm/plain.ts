@@ -2,14 +2,13 @@
 
 import type { Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
-import { requireType } from './answered.ts'
 import { readBody } from './body.ts'
 import { Refused, type Dialect } from './dialect.ts'
 import { failureReply, forward, refusalReply, stop, type Entered } from './entered.ts'
 import { headersFrom } from './headers.ts'
 import { receive } from './receive.ts'
-import { summaryHeaders } from './summary.ts'
-import { createTally } from './request-context.ts'
+import { createTally, summaryHeaders } from './request-context.ts'
+import { requireType } from './upstream.ts'
 
 interface PlainOptions {
   readonly log: Log

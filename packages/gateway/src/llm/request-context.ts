@@ -1,4 +1,4 @@
-// The context of one request at the door: its sender, session and decisions.
+// The context of one request at the door: its sender, its session, and its decisions with their summary.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Decided, Kernel, Source, ToolCall } from '@tollgate/kernel'
@@ -44,6 +44,30 @@ export function count({ tally, onDecided }: RequestContext, { verdict, reason, r
   tally.receipts.push(receipt)
   // An unreadable call has not taken the sources in.
   if (reason !== 'AMBIGUOUS_INPUT') for (const note of onDecided.splice(0)) note()
+}
+
+// Clients accept about 16 KB of headers. The comment at the end of a stream has all receipts.
+const MAX_RECEIPTS = 100
+
+/** The summary as headers. For a stream only the size is known when the headers are sent. */
+export function summaryHeaders(tally: DecisionTally | undefined, size: number): Record<string, string> {
+  return {
+    ...(tally && {
+      'tollgate-receipts': tally.receipts.slice(0, MAX_RECEIPTS).join(','),
+      'tollgate-verdicts': verdictsOf(tally),
+    }),
+    'tollgate-checkpoint-size': String(size),
+  }
+}
+
+/** The summary as a comment at the end of a stream. */
+export function summaryComment(tally: DecisionTally, size: number): string {
+  const receipts = tally.receipts.join(',')
+  return `: tollgate receipts=${receipts} ${verdictsOf(tally)} checkpoint-size=${size}\n\n`
+}
+
+function verdictsOf({ ALLOW, DENY, ESCALATE }: DecisionTally): string {
+  return `allow=${ALLOW} deny=${DENY} escalate=${ESCALATE}`
 }
 
 /** The caller and its session, as the kernel stores them. */

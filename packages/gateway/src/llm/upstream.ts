@@ -1,10 +1,13 @@
-// Sends requests to the model server: only to its configured address, with its configured key. Redirects are not followed.
+// Sends requests to the model server: only to its configured address, with its configured key. Redirects are not followed. Reads
+// the answers, with checks of their type and size.
 
 import { createBrotliDecompress, createGunzip, createInflate, constants } from 'node:zlib'
 import { Readable, pipeline, type Duplex } from 'node:stream'
 import process from 'node:process'
 import { EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici'
+import type { JsonObject } from '@tollgate/evidence'
 import { Garbled } from './dialect.ts'
+import { objectIn } from './filter.ts'
 
 /** The address and settings of a model server. */
 export interface UpstreamAddress {
@@ -139,6 +142,37 @@ function withNamedFaults(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Ar
         return: () => pieces.return?.() ?? Promise.resolve({ done: true, value: undefined }),
       }
     },
+  }
+}
+
+const MAX_REPLY = 64 << 20
+const MAX_ERROR = 1 << 16
+
+/** Requires a reply to have this media type. @throws Garbled */
+export function requireType({ headers }: UpstreamReply, type: string): void {
+  const given = (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase()
+  if (given !== type) throw new Garbled(`it is not ${type}`)
+}
+
+/** The text of a whole reply. @throws Garbled, UpstreamFault */
+export async function textOf({ body }: UpstreamReply, limit: number = MAX_REPLY): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of body) {
+    length += piece.length
+    if (length > limit) throw new Garbled('it is too large')
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+/** The error body of an upstream; undefined if it is unreadable. Never rejects. */
+export async function errorIn(reply: UpstreamReply): Promise<JsonObject | undefined> {
+  try {
+    return objectIn(await textOf(reply, MAX_ERROR))
+  } catch {
+    // An error page of a proxy, or too large. The status is enough.
+    return undefined
   }
 }
 

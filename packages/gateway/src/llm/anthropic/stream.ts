@@ -7,10 +7,11 @@ import { entryOf, objectIn } from '../filter.ts'
 import { blockKind, type BlockKind, type Deltas } from './blocks.ts'
 import { isEmpty, ReplyCalls, textOf, unknown, type Released, type Sorted } from './calls.ts'
 import { deltaOf, envelopeOf, isCut, reasonIn } from './message.ts'
-import { MAX_BLOCKS } from './reply.ts'
 import { Garbled, type Judge, type Rewriter } from '../dialect.ts'
 import type { SseEvent } from '../../sse.ts'
 
+/** The maximum number of blocks in a reply. */
+export const MAX_BLOCKS = 1024
 /** Maximum length of held data, in characters. */
 const MAX_HELD = 4 << 20
 const MAX_ERROR = 500
