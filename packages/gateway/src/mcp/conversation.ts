@@ -4,7 +4,7 @@
 import type { JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
-import { createAsks } from './asking.ts'
+import { ClientQuestions } from './asking.ts'
 import { decisionMeta, denialFault, denialResult } from './denial.ts'
 import { describe, infoOf, negotiate } from './describe.ts'
 import { interimFor, legacySender, metaOf, modernSender, OURS, resultFor, type Sender } from './protocol.ts'
@@ -29,7 +29,7 @@ import { answer, type Turn } from './proxy.ts'
 import { Reaches, type OpenReach, type Reached } from './reach.ts'
 import { ParkedRounds } from './rounds.ts'
 import { UpstreamFault } from './server/upstream.ts'
-import { createNotifications, type Notifications } from './notifications.ts'
+import { Notifications } from './notifications.ts'
 import { safeMessage } from './safe-text.ts'
 
 /** Receives the messages that belong to one request: first notifications and requests, last the answer. */
@@ -60,134 +60,155 @@ interface ConversationOptions {
   readonly open: OpenReach
   readonly govern: Govern
   readonly log: Log
+  /** Called when it has been closed. */
+  readonly onClosed: () => void
 }
 
+/** A request of the client that is being answered. */
 interface ActiveRequest {
-  readonly abort: AbortController
   readonly out: Out
-  readonly logLevel: string | undefined
-  /** The servers that it uses. */
-  readonly reached: Reached | undefined
+  readonly abort: AbortController
   /** It stays open until it is cancelled. */
   readonly endless: boolean
+  /** Lowest level of the log messages that a modern client wants with it. */
+  logLevel: string | undefined
+  /** The servers that it uses. */
+  reached: Reached | undefined
 }
 
 const OVER = 'over'
 const MAX_ACTIVE = 1024
 const ROUNDS: readonly string[] = ['tools/call', 'prompts/get', 'resources/read']
 
-/** Begins a conversation. Starts no server before the client asks for something. */
-export function createConversation({ caller, open, govern, log }: ConversationOptions): Conversation {
-  const active = new Map<RequestId, ActiveRequest>()
-  const rounds = new ParkedRounds()
-  const reaches = new Reaches(open, (reached) => rounds.uses(reached) || isActive(reached))
-  const asks = createAsks()
-  const notifications: Notifications = createNotifications(
-    () => reaches.all(),
-    () => reaches.hasLegacy(),
-  )
-  let legacy: Sender | undefined
-  let starting: Promise<string> | undefined
-  let closed = false
+/** A conversation with a client of either protocol. Starts no server before the client asks for something. */
+export class ClientConversation implements Conversation {
+  readonly #options: ConversationOptions
+  readonly #active = new Map<RequestId, ActiveRequest>()
+  readonly #rounds = new ParkedRounds()
+  readonly #questions = new ClientQuestions()
+  readonly #reaches: Reaches
+  readonly #notifications: Notifications
+  /** The client after `initialize`. */
+  #legacy: Sender | undefined
+  /** The running `initialize`. */
+  #starting: Promise<string> | undefined
+  #isClosed = false
 
-  /** The servers for a client with these capabilities. */
-  function reachFor(sender: Sender): Reached {
-    const known = reaches.get(sender)
-    if (known) return known
-    const reached = reaches.open(sender, {
-      onNotification(link, method, params) {
-        if (!govern.isFrozen(caller)) notifications.tell(link, method, params, messagesWanted)
-      },
-    })
-    notifications.askServers()
-    return reached
+  constructor(options: ConversationOptions) {
+    this.#options = options
+    this.#reaches = new Reaches(options.open, (reached) => this.#uses(reached))
+    this.#notifications = new Notifications(this.#reaches)
   }
 
-  /** A frozen client keeps no server: calls that were allowed before finish, everything else ends now. */
-  function freeze(): void {
-    if (!govern.isFrozen(caller)) return
-    rounds.end()
-    for (const { abort, endless } of active.values()) if (endless) abort.abort()
-    reaches.closeIdle()
-  }
-
-  function isActive(used: Reached): boolean {
-    return [...active.values()].some(({ reached }) => reached === used)
-  }
-
-  /** Forwards a log message that belongs to no request, if exactly one request wants log messages. */
-  function messagesWanted(params: JsonObject): void {
-    const wanting = [...active.values()].filter(({ logLevel }) => logLevel !== undefined)
-    const [only] = wanting
-    // With several, the owner is unknown, and they may belong to different clients.
-    const message = only && wanting.length === 1 ? safeMessage(params, only.logLevel) : undefined
-    if (message) only?.out.send(formatNotification('notifications/message', message), false)
-  }
-
-  function take(message: Message | Unreadable, out: Out): Promise<void> {
+  take(message: Message | Unreadable, out: Out): Promise<void> {
     switch (message.kind) {
       case 'request':
-        return takeRequest(message, out)
+        return this.#takeRequest(message, out)
       case 'response':
-        takeResponse(message)
+        this.#takeResponse(message)
         return Promise.resolve()
       case 'notification':
-        takeNotification(message)
+        this.#takeNotification(message)
         return Promise.resolve()
       case 'unreadable':
-        return takeUnreadable(message, out)
+        return this.#takeUnreadable(message, out)
     }
   }
 
+  abandon(id: RequestId): void {
+    this.#active.get(id)?.abort.abort()
+  }
+
+  attach(out: Out | undefined): void {
+    this.#notifications.attach(out)
+  }
+
+  toolsChanged(): void {
+    this.#notifications.toolsChanged()
+  }
+
+  /** A frozen client keeps no server: calls that were allowed before finish, everything else ends now. */
+  freeze(): void {
+    if (!this.#isFrozen()) return
+    this.#rounds.end()
+    for (const { abort, endless } of this.#active.values()) if (endless) abort.abort()
+    this.#reaches.closeIdle()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#questions.close()
+    for (const { abort } of this.#active.values()) abort.abort()
+    this.#rounds.end()
+    await this.#reaches.close()
+    this.#options.onClosed()
+  }
+
+  #isFrozen(): boolean {
+    return this.#options.govern.isFrozen(this.#options.caller)
+  }
+
+  #uses(used: Reached): boolean {
+    return this.#rounds.uses(used) || [...this.#active.values()].some(({ reached }) => reached === used)
+  }
+
   /** An answer of a frozen client does not reach the server that asked. */
-  function takeResponse(message: Response): void {
-    if (!govern.isFrozen(caller)) asks.take(message)
-    else
-      asks.take({
-        kind: 'response',
-        id: message.id,
-        error: { code: CODE.internal, message: 'the client is frozen' },
-      })
+  #takeResponse(message: Response): void {
+    const error = { code: CODE.internal, message: 'the client is frozen' }
+    this.#questions.take(this.#isFrozen() ? { kind: 'response', id: message.id, error } : message)
+  }
+
+  #takeNotification({ method, params }: Notification): void {
+    if (method === 'notifications/cancelled') {
+      const { requestId } = params
+      if (typeof requestId === 'string' || typeof requestId === 'number') this.abandon(requestId)
+    } else if (method === 'notifications/roots/list_changed' && !this.#isFrozen()) {
+      for (const { links } of this.#reaches.all())
+        for (const { upstream } of links) upstream.notify(method, {})
+    }
+    // Other notifications are ignored. A call without an id is not a call.
   }
 
   /** An unreadable message may be a call, so its refusal is recorded. */
-  async function takeUnreadable({ id, error, source }: Unreadable, out: Out): Promise<void> {
-    const decided = await govern.refuse(caller, source)
+  async #takeUnreadable({ id, error, source }: Unreadable, out: Out): Promise<void> {
+    const decided = await this.#options.govern.refuse(this.#options.caller, source)
     const told = { ...error, data: decisionMeta(decided) }
     out.send(formatError(id, told), true, told)
   }
 
-  async function takeRequest(request: Request, out: Out): Promise<void> {
-    const { id } = request
-    if (closed || active.has(id) || active.size >= MAX_ACTIVE) {
-      const why = active.has(id)
+  async #takeRequest(request: Request, out: Out): Promise<void> {
+    const { id, method } = request
+    if (this.#isClosed || this.#active.has(id) || this.#active.size >= MAX_ACTIVE) {
+      const isKnown = this.#active.has(id)
+      const why = isKnown
         ? 'a request with this id is still in progress'
         : 'too many requests are in progress'
-      refuse(out, id, new RpcFault(CODE.invalidRequest, why))
+      this.#refuse(out, id, new RpcFault(CODE.invalidRequest, why))
       return
     }
     const abort = new AbortController()
-    const endless = request.method === 'subscriptions/listen'
-    active.set(id, { abort, out, endless, logLevel: undefined, reached: undefined })
+    const endless = method === 'subscriptions/listen'
+    const active: ActiveRequest = { out, abort, endless, logLevel: undefined, reached: undefined }
+    this.#active.set(id, active)
     try {
-      const text = await answerRequest(request, out, abort.signal)
+      const text = await this.#answer(request, active)
       if (text === undefined || abort.signal.aborted) out.end?.()
       else out.send(formatResult(id, text), true)
     } catch (fault) {
       if (abort.signal.aborted) out.end?.()
-      else refuse(out, id, fault)
+      else this.#refuse(out, id, fault)
     } finally {
-      active.delete(id)
-      freeze()
+      this.#active.delete(id)
+      this.freeze()
       // Also aborts open questions of the request. The constant reason avoids creating an error for each request.
       abort.abort(OVER)
     }
   }
 
-  function refuse(out: Out, id: RequestId, fault: unknown): void {
+  #refuse(out: Out, id: RequestId, fault: unknown): void {
     const error = fault instanceof UpstreamFault ? downError(fault) : errorOf(fault)
     if (!(fault instanceof RpcFault || fault instanceof UpstreamFault)) {
-      log('error', 'an MCP request could not be answered', {
+      this.#options.log('error', 'an MCP request could not be answered', {
         fault: fault instanceof Error ? fault.name : typeof fault,
       })
     }
@@ -195,8 +216,9 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
   }
 
   /** Returns the canonical text of the result, or undefined if there is none. */
-  async function answerRequest(request: Request, out: Out, signal: AbortSignal): Promise<string | undefined> {
-    const { id, method, params } = request
+  async #answer(request: Request, active: ActiveRequest): Promise<string | undefined> {
+    const { govern, caller } = this.#options
+    const { method, params } = request
     const meta = metaOf(params)
     const modern = modernSender(meta)
     // Checked before a server is started, because starting a server and listing its tools already reach it. Only `ping` needs
@@ -204,74 +226,102 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
     const frozen =
       modern || method !== 'ping' ? await govern.refuseFrozen(caller, meta[OURS.session]) : undefined
     if (frozen) return frozenAnswer(frozen, method, modern ? 'modern' : 'legacy')
-    if (!modern) return answerLegacy(request, meta, out, signal)
-    const reached = reachFor(modern)
-    active.set(id, { ...activeRequest(id), logLevel: modern.logLevel, reached })
-    const turn = turnOf(modern, meta, out, signal, `modern ${id}`)
-    if (method === 'subscriptions/listen') return notifications.listen(request, out, turn, reached)
+    return modern
+      ? this.#answerModern(request, modern, meta, active)
+      : this.#answerLegacy(request, meta, active)
+  }
+
+  async #answerModern(
+    request: Request,
+    sender: Sender,
+    meta: JsonObject,
+    active: ActiveRequest,
+  ): Promise<string | undefined> {
+    const { id, method, params } = request
+    const reached = this.#reachFor(sender)
+    active.reached = reached
+    active.logLevel = sender.logLevel
+    const turn = this.#turnOf(sender, meta, active, `modern ${id}`)
+    if (method === 'subscriptions/listen')
+      return this.#notifications.listen(request, active.out, turn, reached)
     if (method === 'server/discover') {
       return textOf(resultFor('modern', method, await describe(reached), infoOf(reached)))
     }
     const got = ROUNDS.includes(method)
-      ? await rounds.answer(reached, request, turn)
+      ? await this.#rounds.answer(reached, request, turn)
       : { done: await answer(reached, method, params, turn) }
     const info = infoOf(reached)
     if ('done' in got) return textOf(resultFor('modern', method, got.done.result, info))
     return textOf(interimFor(got.questions, got.state, info))
   }
 
-  function activeRequest(id: RequestId): ActiveRequest {
-    const known = active.get(id)
-    if (!known) throw new RpcFault(CODE.internal, 'the request is no longer in progress')
-    return known
-  }
-
-  async function answerLegacy(
-    { id, method, params }: Request,
-    meta: JsonObject,
-    out: Out,
-    signal: AbortSignal,
-  ): Promise<string | undefined> {
+  async #answerLegacy({ method, params }: Request, meta: JsonObject, active: ActiveRequest): Promise<string> {
     if (method === 'ping') return '{}'
     if (method === 'initialize') {
-      if (legacy || starting) throw new RpcFault(CODE.invalidRequest, '`initialize` was already sent')
+      if (this.#legacy || this.#starting)
+        throw new RpcFault(CODE.invalidRequest, '`initialize` was already sent')
       const { sender, requested } = legacySender(params)
-      return (starting = begin(sender, requested))
+      return (this.#starting = this.#begin(sender, requested))
     }
     // A client may send requests before `initialize` is answered.
-    await starting?.catch(() => undefined)
-    if (!legacy) {
+    await this.#starting?.catch(() => undefined)
+    if (!this.#legacy) {
       throw method === 'server/discover'
         ? new RpcFault(CODE.invalidParams, '`_meta` lacks the protocol version')
         : new RpcFault(CODE.invalidRequest, 'send `initialize` first')
     }
-    const reached = reachFor(legacy)
-    active.set(id, { ...activeRequest(id), reached })
-    const turn = turnOf({ ...legacy, logLevel: notifications.logLevel }, meta, out, signal, 'legacy')
-    const own = await notifications.legacyMethod(reached, method, params, turn)
+    const reached = this.#reachFor(this.#legacy)
+    active.reached = reached
+    const sender = { ...this.#legacy, logLevel: this.#notifications.logLevel }
+    const turn = this.#turnOf(sender, meta, active, 'legacy')
+    const own = await this.#notifications.legacyMethod(reached, method, params, turn)
     if (own) return textOf(own)
     const got = await answer(reached, method, params, turn)
     return got.text ?? textOf(resultFor('legacy', method, got.result, {}))
   }
 
   /** Initializes for a legacy client. After a failure the client may try again. */
-  async function begin(sender: Sender, requested: string): Promise<string> {
+  async #begin(sender: Sender, requested: string): Promise<string> {
     try {
-      const described = await describe(reachFor(sender))
-      legacy = sender
+      const described = await describe(this.#reachFor(sender))
+      this.#legacy = sender
       return textOf(negotiate(described, requested))
     } finally {
-      starting = undefined
+      this.#starting = undefined
     }
   }
 
-  function turnOf(sender: Sender, meta: JsonObject, out: Out, signal: AbortSignal, asker: string): Turn {
+  /** The servers for a client with these capabilities. */
+  #reachFor(sender: Sender): Reached {
+    const known = this.#reaches.get(sender)
+    if (known) return known
+    const reached = this.#reaches.open(sender, {
+      onNotification: (link, method, params) => {
+        if (this.#isFrozen()) return
+        this.#notifications.tell(link, method, params, (message) => this.#tellMessage(message))
+      },
+    })
+    this.#notifications.askServers()
+    return reached
+  }
+
+  /** Forwards a log message that belongs to no request, if exactly one request wants log messages. */
+  #tellMessage(params: JsonObject): void {
+    const wanting = [...this.#active.values()].filter(({ logLevel }) => logLevel !== undefined)
+    const [only] = wanting
+    // With several, the owner is unknown, and they may belong to different clients.
+    const message = only && wanting.length === 1 ? safeMessage(params, only.logLevel) : undefined
+    if (message) only?.out.send(formatNotification('notifications/message', message), false)
+  }
+
+  #turnOf(sender: Sender, meta: JsonObject, { out, abort }: ActiveRequest, asker: string): Turn {
+    const { signal } = abort
     const token = meta['progressToken']
     const known = typeof token === 'string' || typeof token === 'number'
     const tell = (method: string, params: JsonObject): void =>
       out.send(formatNotification(method, params), false)
     return {
-      caller,
+      caller: this.#options.caller,
       sender,
       meta,
       signal,
@@ -282,35 +332,10 @@ export function createConversation({ caller, open, govern, log }: ConversationOp
         : undefined,
       message: (params) => tell('notifications/message', params),
       ask: (method, params) => {
-        notifications.asked(params['elicitationId'])
-        return asks.ask((message) => out.send(message, false), method, params, signal)
+        this.#notifications.asked(params['elicitationId'])
+        return this.#questions.ask((message) => out.send(message, false), method, params, signal)
       },
     }
-  }
-
-  function takeNotification({ method, params }: Notification): void {
-    if (method === 'notifications/cancelled') {
-      const { requestId } = params
-      if (typeof requestId === 'string' || typeof requestId === 'number') active.get(requestId)?.abort.abort()
-    } else if (method === 'notifications/roots/list_changed' && !govern.isFrozen(caller)) {
-      for (const { links } of reaches.all()) for (const { upstream } of links) upstream.notify(method, {})
-    }
-    // Other notifications are ignored. A call without an id is not a call.
-  }
-
-  return {
-    take,
-    abandon: (id) => active.get(id)?.abort.abort(),
-    attach: (out) => notifications.attach(out),
-    toolsChanged: () => notifications.toolsChanged(),
-    freeze,
-    async close() {
-      closed = true
-      asks.close()
-      for (const { abort } of active.values()) abort.abort()
-      rounds.end()
-      await reaches.close()
-    },
   }
 }
 

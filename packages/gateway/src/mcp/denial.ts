@@ -32,26 +32,3 @@ const DENIED = 403
 export function denialFault(decided: Decided): RpcFault {
   return new RpcFault(DENIED, denialText(decided, false), decisionMeta(decided))
 }
-
-/** Recent denials. A repeated call gets a shorter answer. */
-export interface Repeats {
-  /** Whether this key was denied in the last ten minutes. Records the key. */
-  seen(key: string, now: number): boolean
-}
-
-const REPEAT_WINDOW_MS = 600_000
-const MAX_REMEMBERED = 1000
-
-export function createRepeats(): Repeats {
-  const denied = new Map<string, number>()
-  return {
-    seen(key, now) {
-      const before = denied.get(key)
-      denied.delete(key)
-      denied.set(key, now)
-      const [oldest] = denied.keys()
-      if (denied.size > MAX_REMEMBERED && oldest !== undefined) denied.delete(oldest)
-      return before !== undefined && now - before < REPEAT_WINDOW_MS
-    },
-  }
-}

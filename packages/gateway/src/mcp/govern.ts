@@ -15,9 +15,10 @@ import {
   type Inspection,
   type Kernel,
   type ToolAnswer,
+  type ToolCall,
 } from '@tollgate/kernel'
+import { Recent } from '../recent.ts'
 import { giveScope } from '../scoping.ts'
-import { createRepeats, type Repeats } from './denial.ts'
 import { OURS } from './protocol.ts'
 import { CODE, RpcFault, textOf, type RpcError } from './message.ts'
 import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
@@ -60,53 +61,70 @@ export type OrderOutcome =
   /** The call ran, or may have run, but no result can be forwarded. */
   | { readonly kind: 'withheld'; readonly why: string; readonly receipt: string }
 
-export interface Govern {
+const REPEAT_WINDOW_MS = 600_000
+const MAX_REMEMBERED = 1000
+
+export class Govern {
+  readonly #kernel: Kernel
+  readonly #now: () => number
+  /** The times of recent denials. A repeated call gets a shorter answer. */
+  readonly #denials = new Recent<number>(MAX_REMEMBERED)
+
+  constructor(kernel: Kernel, now: () => number) {
+    this.#kernel = kernel
+    this.#now = now
+  }
+
   /** Decides on an order and, if allowed, runs it once. @throws KernelError `EFFECT_UNRECORDED`. */
-  run(order: Order, dispatch: (args: JsonObject) => Promise<UpstreamAnswer>): Promise<OrderOutcome>
+  async run(order: Order, dispatch: (args: JsonObject) => Promise<UpstreamAnswer>): Promise<OrderOutcome> {
+    const attempt = new ToolRun(dispatch, order.answeredBy === 'server')
+    const { caller, session, tool, offered, args, approval, delegation, author } = order
+    if (order.scope !== undefined) await applyScope(this.#kernel, order)
+    const call = {
+      ...{ ...callOf(caller, session), offered, tool, args },
+      ...(approval !== undefined && { approval }),
+      ...(delegation !== undefined && { delegation }),
+      ...(author !== undefined && { author: `server:${author}` }),
+    }
+    const enforced = await enforce(this.#kernel, call, ({ value }) => attempt.run(value))
+    return enforced.effect ? attempt.outcome(enforced.effect) : this.#denied(order, enforced.decided)
+  }
+
+  #denied({ caller, tool, args, session }: Order, decided: Decided): OrderOutcome {
+    const who = `${caller.tenant}\n${caller.principal}\n${typeof session === 'string' ? session : ''}`
+    const key = sha256Hex(`${who}\n${tool}\n${decided.reason}\n${textOf(args)}`)
+    const now = this.#now()
+    const repeated = now - (this.#denials.get(key) ?? -Infinity) < REPEAT_WINDOW_MS
+    this.#denials.set(key, now)
+    return { kind: 'denied', decided, repeated }
+  }
+
   /** The recorded denial of a frozen caller; undefined if it is not frozen. */
-  refuseFrozen(caller: McpCaller, session: unknown): Promise<Decided | undefined>
+  refuseFrozen(caller: McpCaller, session: unknown): Promise<Decided | undefined> {
+    return refuseFrozen(this.#kernel, 'mcp', entrantOf(caller, session))
+  }
+
   /** Whether a caller is frozen, in the session that it names or in its own. */
-  isFrozen(caller: McpCaller, session?: unknown): boolean
+  isFrozen(caller: McpCaller, session?: unknown): boolean {
+    return isFrozen(this.#kernel, 'mcp', entrantOf(caller, session))
+  }
+
   /** Records the refusal of an input that cannot be read as a call. */
-  refuse(caller: McpCaller, source: Uint8Array | string): Promise<Decided>
+  async refuse(caller: McpCaller, raw: Uint8Array | string): Promise<Decided> {
+    const { decided } = await authorize(this.#kernel, { ...callOf(caller), tool: undefined, raw })
+    return decided
+  }
 }
 
-export function createGovern(kernel: Kernel, now: () => number): Govern {
-  const repeats = createRepeats()
+/** The members that all calls share. */
+function callOf(caller: McpCaller, named?: unknown): Omit<ToolCall, 'tool'> {
+  const { tenant, principal } = caller
+  const session = sessionOf(caller, named)
   return {
-    async run(order, dispatch) {
-      const attempt = new ToolRun(dispatch, order.answeredBy === 'server')
-      const { caller: who, tool, offered, args, approval, delegation } = order
-      const session = sessionOf(who, order.session)
-      if (order.scope !== undefined) await applyScope(kernel, order)
-      const caller = { tenant: who.tenant, principal: who.principal }
-      const call = { caller, door: 'mcp', assurance: 'enforced', offered, tool, args } as const
-      const given = {
-        ...call,
-        ...(session !== undefined && { session_id: session }),
-        ...(approval !== undefined && { approval }),
-        ...(delegation !== undefined && { delegation }),
-        ...(order.author !== undefined && { author: `server:${order.author}` }),
-      }
-      const enforced = await enforce(kernel, given, ({ value }) => attempt.run(value))
-      if (!enforced.effect) return denied(order, enforced.decided, repeats, now())
-      return attempt.outcome(enforced.effect)
-    },
-    refuseFrozen: (caller, session) => refuseFrozen(kernel, 'mcp', entrantOf(caller, session)),
-    isFrozen: (caller, session) => isFrozen(kernel, 'mcp', entrantOf(caller, session)),
-    async refuse(caller, source) {
-      const { tenant, principal, session } = caller
-      const call = {
-        caller: { tenant, principal },
-        door: 'mcp',
-        assurance: 'enforced',
-        tool: undefined,
-        raw: source,
-        ...(session !== undefined && { session_id: session }),
-      } as const
-      const { decided } = await authorize(kernel, call)
-      return decided
-    },
+    caller: { tenant, principal },
+    door: 'mcp',
+    assurance: 'enforced',
+    ...(session !== undefined && { session_id: session }),
   }
 }
 
@@ -136,17 +154,6 @@ async function applyScope(kernel: Kernel, { caller, session: named, scope }: Ord
     if (!(fault instanceof KernelError)) throw fault
     throw new RpcFault(CODE.invalidParams, `\`${OURS.scope}\`: ${fault.message}`)
   }
-}
-
-function denied(
-  { caller, tool, args, session }: Order,
-  decided: Decided,
-  repeats: Repeats,
-  now: number,
-): OrderOutcome {
-  const who = `${caller.tenant}\n${caller.principal}\n${typeof session === 'string' ? session : ''}`
-  const key = sha256Hex(`${who}\n${tool}\n${decided.reason}\n${textOf(args)}`)
-  return { kind: 'denied', decided, repeated: repeats.seen(key, now) }
 }
 
 /** One run of a tool. Keeps the answer until the effect is on the ledger. */

@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import { definitionOf, type Catalogue, type Definition } from '@tollgate/kernel/admin'
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { Recent } from '../recent.ts'
 import { FACULTIES, isUsable } from '../tools/offer.ts'
 import { originOf } from '../tools/origin.ts'
 import { isSafeText } from './safe-text.ts'
@@ -19,43 +20,6 @@ export interface Offered {
   readonly incarnation: number
   /** See `ServerLink`. */
   readonly generation: number
-}
-
-/** A server, for one client. */
-export interface ServerLink {
-  readonly name: string
-  readonly upstream: Upstream
-  /** The server's description of itself. Adds its faculties to the catalogue. @throws UpstreamFault. */
-  hello(): Promise<ServerHello>
-  /** The definition that the server offers for a tool. @throws UpstreamFault. */
-  offered(tool: string): Promise<Offered>
-  /** The definition of the server itself. @throws UpstreamFault. */
-  faculty(): Promise<Offered>
-  /** Whether a person approved the newest description of the server for one faculty. */
-  isPinned(faculty: Faculty): boolean
-  /** Whether a person approved it for all faculties. */
-  readonly approved: boolean
-  /** The name of the server that a client may see. */
-  readonly info: JsonObject
-  /** The server's instructions for models. Show them only if the server is approved. */
-  readonly instructions: string | undefined
-  /** Records listed tools. Returns approved tools as they are and others as blocked; invalid ones are left out. */
-  take(tools: readonly Json[]): readonly JsonObject[]
-  /** Cursors that the server gave to this client. No other cursor is sent to it. */
-  readonly cursors: Cursors
-  /** Counts invalidations. A definition from an earlier generation is no longer valid. */
-  readonly generation: number
-  /** Asks the server for everything it offers, so that a person can review it. @throws UpstreamFault. */
-  meet(): Promise<void>
-  /** The server's offer has changed. It is asked again. */
-  forget(): void
-  /** The connection is lost. The server is asked again who it is. */
-  lose(): void
-}
-
-interface Cursors {
-  keep(cursor: Json | undefined): void
-  has(cursor: string): boolean
 }
 
 // Limits the memory that a server can fill.
@@ -90,141 +54,171 @@ interface ListedState {
   readonly until: number
 }
 
-export function createLink(server: Server, upstream: Upstream, catalogue: Catalogue): ServerLink {
-  const { name } = server
-  const origin = originOf(server.address)
-  const hashes = new Map<string, string>()
-  let bytes = 0
-  let generation = 0
-  let greeting: Promise<Greeted> | undefined
-  let greeted: Greeted | undefined
-  let listing: Promise<ListedState> | undefined
+/** A server, for one client. */
+export class ServerLink {
+  readonly name: string
+  readonly upstream: Upstream
+  /** Cursors that the server gave to this client. No other cursor is sent to it. */
+  readonly cursors: Recent<true> = new Recent<true>(MAX_CURSORS)
+  /** Counts invalidations. A definition from an earlier generation is no longer valid. */
+  generation = 0
+  readonly #origin: string
+  readonly #catalogue: Catalogue
+  /** The hashes of the tools that the server offers, by their names at the server. */
+  readonly #hashes = new Map<string, string>()
+  /** The length of their definitions. */
+  #bytes = 0
+  #greeting: Promise<Greeted> | undefined
+  #greeted: Greeted | undefined
+  #listing: Promise<ListedState> | undefined
 
-  function greet(): Promise<Greeted> {
-    if (greeting) return greeting
-    const began = generation
-    greeting = upstream.hello().then((hello) => {
-      // The server may have been replaced since it answered.
-      if (began !== generation) return greet()
-      const definition = facultyDefinition(name, origin, hello)
-      for (const each of FACULTIES) catalogue.offer(facultyName(name, each), definition)
-      greeted = { hello, definition, incarnation: upstream.incarnation }
-      return greeted
+  constructor({ name, address }: Server, upstream: Upstream, catalogue: Catalogue) {
+    this.name = name
+    this.upstream = upstream
+    this.#origin = originOf(address)
+    this.#catalogue = catalogue
+  }
+
+  /** The server's description of itself. Adds its faculties to the catalogue. @throws UpstreamFault. */
+  async hello(): Promise<ServerHello> {
+    return (await this.#greet()).hello
+  }
+
+  /** The definition that the server offers for a tool. @throws UpstreamFault. */
+  async offered(tool: string): Promise<Offered> {
+    const { incarnation, generation } = await this.#listed()
+    return { hash: this.#hashes.get(tool) ?? null, incarnation, generation }
+  }
+
+  /** The definition of the server itself. @throws UpstreamFault. */
+  async faculty(): Promise<Offered> {
+    const { definition, incarnation } = await this.#greet()
+    return { hash: definition.hash, incarnation, generation: this.generation }
+  }
+
+  /** Whether a person approved the newest description of the server for one faculty. */
+  isPinned(faculty: Faculty): boolean {
+    const hash = this.#greeted?.definition.hash
+    return hash !== undefined && this.#catalogue.pinned(facultyName(this.name, faculty)) === hash
+  }
+
+  /** Whether a person approved it for all faculties. */
+  get approved(): boolean {
+    return FACULTIES.every((faculty) => this.isPinned(faculty))
+  }
+
+  /** The name of the server that a client may see. */
+  get info(): JsonObject {
+    return this.approved && this.#greeted ? infoOf(this.#greeted.hello) : { name: this.name, version: '0' }
+  }
+
+  /** The server's instructions for models. Show them only if the server is approved. */
+  get instructions(): string | undefined {
+    return this.#greeted?.hello.instructions
+  }
+
+  /** Records listed tools. Returns approved tools as they are and others as blocked; invalid ones are left out. */
+  take(tools: readonly Json[]): readonly JsonObject[] {
+    return tools.flatMap((each) => {
+      const noted = this.#note(each)
+      if (!noted) return []
+      const full = toolName(this.name, noted.own)
+      if (this.#catalogue.pinned(full) === noted.hash) return [noted.tool]
+      return isSafeText(noted.own) ? [blocked(full, noted.own, this.#catalogue)] : []
     })
+  }
+
+  /** Asks the server for everything it offers, so that a person can review it. @throws UpstreamFault. */
+  async meet(): Promise<void> {
+    await this.#listOnce()
+  }
+
+  /** The server's offer has changed. It is asked again. */
+  forget(): void {
+    this.generation++
+    this.#listing = undefined
+    this.#greeting = undefined
+  }
+
+  /** The connection is lost. The server is asked again who it is. */
+  lose(): void {
+    this.forget()
+    // Until it is asked again, it is unknown whether it is still the approved server.
+    this.#greeted = undefined
+  }
+
+  #greet(): Promise<Greeted> {
+    if (this.#greeting) return this.#greeting
+    const began = this.generation
+    const greeting = this.upstream.hello().then((hello) => {
+      // The server may have been replaced since it answered.
+      if (began !== this.generation) return this.#greet()
+      const definition = facultyDefinition(this.name, this.#origin, hello)
+      for (const each of FACULTIES) this.#catalogue.offer(facultyName(this.name, each), definition)
+      return (this.#greeted = { hello, definition, incarnation: this.upstream.incarnation })
+    })
+    this.#greeting = greeting
     // After a failure, the next caller tries again.
-    greeting.then(listOnce).catch(() => (greeting = undefined))
+    greeting.then(() => this.#listOnce()).catch(() => (this.#greeting = undefined))
     return greeting
   }
 
   /** Records the definition of a tool; undefined if it is invalid. */
-  function note(tool: Json): { tool: JsonObject; own: string; hash: string } | undefined {
+  #note(tool: Json): { tool: JsonObject; own: string; hash: string } | undefined {
     if (!isObject(tool) || typeof tool['name'] !== 'string' || !isUsable(tool['name'])) return undefined
     const own = tool['name']
-    if (hashes.size >= MAX_TOOLS && !hashes.has(own)) return undefined
-    const definition = toolDefinition(name, origin, tool)
-    if (!definition || bytes + definition.text.length > MAX_BYTES) return undefined
-    if (!catalogue.offer(toolName(name, own), definition)) return undefined
-    bytes += hashes.get(own) === definition.hash ? 0 : definition.text.length
-    hashes.set(own, definition.hash)
+    const before = this.#hashes.get(own)
+    if (this.#hashes.size >= MAX_TOOLS && before === undefined) return undefined
+    const definition = toolDefinition(this.name, this.#origin, tool)
+    if (!definition || this.#bytes + definition.text.length > MAX_BYTES) return undefined
+    if (!this.#catalogue.offer(toolName(this.name, own), definition)) return undefined
+    this.#bytes += before === definition.hash ? 0 : definition.text.length
+    this.#hashes.set(own, definition.hash)
     return { tool, own, hash: definition.hash }
   }
 
-  function take(tools: readonly Json[]): readonly JsonObject[] {
-    return tools.flatMap((each) => {
-      const noted = note(each)
-      if (!noted) return []
-      const full = toolName(name, noted.own)
-      if (catalogue.pinned(full) === noted.hash) return [noted.tool]
-      return isSafeText(noted.own) ? [blocked(full, noted.own, catalogue)] : []
-    })
+  /** The listing, renewed if it is stale. */
+  async #listed(): Promise<ListedState> {
+    const current = this.#listOnce()
+    const known = await current
+    if (performance.now() < known.until && known.generation === this.generation) return known
+    if (this.#listing === current) this.#listing = undefined
+    return this.#listOnce()
   }
 
-  /** Reads everything that the server offers. Reads again if it changes meanwhile: only the newest list counts. */
-  async function list(): Promise<ListedState> {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const began = generation
-      const { hello, incarnation } = await greet()
-      const tools = hello.capabilities['tools'] === undefined ? [] : await allTools(name, upstream)
-      if (began !== generation || upstream.incarnation !== incarnation) continue
-      replace(tools)
-      return { incarnation, generation, until: performance.now() + FRESH_MS }
-    }
-    throw new UpstreamFault('UNREACHABLE', `the tools of \`${name}\` change faster than they can be listed`)
-  }
-
-  /** Replaces the known tools and withdraws those that the server no longer offers. */
-  function replace(tools: readonly Json[]): void {
-    const before = new Map(hashes)
-    hashes.clear()
-    bytes = 0
-    for (const tool of tools) note(tool)
-    for (const [own, hash] of before) {
-      const full = toolName(name, own)
-      if (!hashes.has(own) && catalogue.offered(full)?.hash === hash) catalogue.withdraw(full)
-    }
-  }
-
-  function listOnce(): Promise<ListedState> {
-    const current = (listing ??= list())
+  #listOnce(): Promise<ListedState> {
+    const current = (this.#listing ??= this.#list())
     current.catch(() => {
-      if (listing === current) listing = undefined
+      if (this.#listing === current) this.#listing = undefined
     })
     return current
   }
 
-  /** The listing, renewed if it is stale. */
-  async function listed(): Promise<ListedState> {
-    const current = listOnce()
-    const known = await current
-    if (performance.now() < known.until && known.generation === generation) return known
-    if (listing === current) listing = undefined
-    return listOnce()
+  /** Reads everything that the server offers. Reads again if it changes meanwhile: only the newest list counts. */
+  async #list(): Promise<ListedState> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const { generation } = this
+      const { hello, incarnation } = await this.#greet()
+      const tools = hello.capabilities['tools'] === undefined ? [] : await allTools(this.name, this.upstream)
+      if (generation !== this.generation || this.upstream.incarnation !== incarnation) continue
+      this.#replace(tools)
+      return { incarnation, generation, until: performance.now() + FRESH_MS }
+    }
+    const message = `the tools of \`${this.name}\` change faster than they can be listed`
+    throw new UpstreamFault('UNREACHABLE', message)
   }
 
-  const isPinned = (faculty: Faculty): boolean =>
-    greeted !== undefined && catalogue.pinned(facultyName(name, faculty)) === greeted.definition.hash
-  const isApproved = (): boolean => FACULTIES.every(isPinned)
-
-  return {
-    name,
-    upstream,
-    hello: async () => (await greet()).hello,
-    async offered(tool) {
-      const { incarnation, generation: at } = await listed()
-      return { hash: hashes.get(tool) ?? null, incarnation, generation: at }
-    },
-    async faculty() {
-      const { definition, incarnation } = await greet()
-      return { hash: definition.hash, incarnation, generation }
-    },
-    get generation() {
-      return generation
-    },
-    isPinned,
-    get approved() {
-      return isApproved()
-    },
-    get info() {
-      return isApproved() && greeted ? infoOf(greeted.hello) : { name, version: '0' }
-    },
-    get instructions() {
-      return greeted?.hello.instructions
-    },
-    take,
-    cursors: createCursors(),
-    async meet() {
-      await listOnce()
-    },
-    forget() {
-      generation++
-      listing = undefined
-      greeting = undefined
-    },
-    lose() {
-      this.forget()
-      // Until it is asked again, it is unknown whether it is still the approved server.
-      greeted = undefined
-    },
+  /** Replaces the known tools and withdraws those that the server no longer offers. */
+  #replace(tools: readonly Json[]): void {
+    const before = new Map(this.#hashes)
+    this.#hashes.clear()
+    this.#bytes = 0
+    for (const tool of tools) this.#note(tool)
+    for (const [own, hash] of before) {
+      const full = toolName(this.name, own)
+      const isGone = !this.#hashes.has(own) && this.#catalogue.offered(full)?.hash === hash
+      if (isGone) this.#catalogue.withdraw(full)
+    }
   }
 }
 
@@ -289,18 +283,4 @@ function blocked(full: string, name: string, catalogue: Catalogue): JsonObject {
     : 'No person has approved it yet.'
   const description = `Blocked by Tollgate. ${why} Ask the operator to review and approve the tool ${full}.`
   return { name, description, inputSchema: { type: 'object' } }
-}
-
-function createCursors(): Cursors {
-  const kept = new Set<string>()
-  return {
-    keep(cursor) {
-      if (typeof cursor !== 'string') return
-      kept.delete(cursor)
-      kept.add(cursor)
-      const [oldest] = kept
-      if (kept.size > MAX_CURSORS && oldest !== undefined) kept.delete(oldest)
-    },
-    has: (cursor) => kept.has(cursor),
-  }
 }

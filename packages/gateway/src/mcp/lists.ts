@@ -1,7 +1,7 @@
 // Lists the tools, prompts and resources of servers, page by page. With several servers, names carry a server prefix.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import type { Faculty, ServerLink } from './link.ts'
+import type { ServerLink } from './link.ts'
 import { without } from './protocol.ts'
 import { CODE, RpcFault, textOf } from './message.ts'
 import type { ListMethod } from './methods.ts'
@@ -10,52 +10,57 @@ import type { ProxyAnswer, Reach, Turn } from './proxy.ts'
 import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
 import { isSafeText } from './safe-text.ts'
 
-/** A kind of list: the member of the result that holds the items. */
-type ListMember = 'tools' | Listed
+/** The kinds of lists: the member of the result with the items, the server's capability, and what must be approved. */
+const LISTS = {
+  'tools/list': { member: 'tools', capability: 'tools', faculty: undefined },
+  'prompts/list': { member: 'prompts', capability: 'prompts', faculty: 'prompts/get' },
+  'resources/list': { member: 'resources', capability: 'resources', faculty: 'resources/read' },
+  'resources/templates/list': {
+    member: 'resourceTemplates',
+    capability: 'resources',
+    faculty: 'resources/read',
+  },
+} as const
 
 /** One page of a list. */
 export async function listAll(
-  reach: Reach,
+  { links, merged }: Reach,
   method: ListMethod,
-  member: ListMember,
-  params: JsonObject,
+  { cursor }: JsonObject,
   turn: Turn,
 ): Promise<ProxyAnswer> {
-  const { cursor } = params
   if (cursor !== undefined && typeof cursor !== 'string') throw badCursor()
-  const [only] = reach.links
-  if (!reach.merged && only) return { result: await page(only, method, member, cursor, turn) }
-  const { at, inner } = readCursor(cursor, reach.links)
-  const link = reach.links[at]
+  const [only] = links
+  if (!merged && only) return { result: await page(only, method, cursor, turn) }
+  const { member } = LISTS[method]
+  const { at, inner } = readCursor(cursor, links)
+  const link = links[at]
   if (!link) return { result: { [member]: [] } }
-  const result = await pageOrNothing(link, method, member, inner, turn)
+  const result = await page(link, method, inner, turn).catch((fault: unknown) => {
+    const isAbsent = fault instanceof UpstreamFault || fault instanceof RpcFault
+    // One server that is down or has no such items does not hide the others.
+    if (isAbsent && inner === undefined) return { [member]: [] }
+    throw fault
+  })
   const next = result['nextCursor']
   const following =
-    typeof next === 'string' ? cursorOf(at, next) : at + 1 < reach.links.length ? cursorOf(at + 1) : undefined
-  const items = itemsIn(result, member).map((item) => withServerPrefix(link, member, item))
+    typeof next === 'string' ? cursorOf(at, next) : at + 1 < links.length ? cursorOf(at + 1) : undefined
+  const items = itemsIn(result, member).map((item) => withServerPrefix(link, method, item))
   return { result: { [member]: items, ...(following !== undefined && { nextCursor: following }) } }
-}
-
-const CAPABILITY: Readonly<Record<ListMember, string>> = {
-  tools: 'tools',
-  prompts: 'prompts',
-  resources: 'resources',
-  resourceTemplates: 'resources',
 }
 
 async function page(
   link: ServerLink,
   method: ListMethod,
-  member: ListMember,
   cursor: string | undefined,
   turn: Turn,
 ): Promise<JsonObject> {
+  const { member, capability, faculty } = LISTS[method]
   const { capabilities } = await link.hello()
-  if (capabilities[CAPABILITY[member]] === undefined) {
-    throw new RpcFault(CODE.methodNotFound, `the server \`${link.name}\` has no ${CAPABILITY[member]}`)
+  if (capabilities[capability] === undefined) {
+    throw new RpcFault(CODE.methodNotFound, `the server \`${link.name}\` has no ${capability}`)
   }
   // Models read names and descriptions, so an unapproved server shows none.
-  const faculty = FACULTY[member]
   if (faculty && !link.isPinned(faculty)) return { [member]: [] }
   if (cursor !== undefined && !link.cursors.has(cursor)) throw badCursor()
   const got = await newest(link, method, cursor, turn)
@@ -63,7 +68,7 @@ async function page(
   if (!got.ok) throw new RpcFault(CODE.internal, `the server \`${link.name}\` refused to list its ${member}`)
   const { nextCursor, ttlMs, cacheScope } = got.result
   const following = typeof nextCursor === 'string' && isCursor(nextCursor) ? nextCursor : undefined
-  link.cursors.keep(following)
+  if (following !== undefined) link.cursors.set(following, true)
   const items = itemsIn(got.result, member)
   return {
     ...(member === 'tools'
@@ -89,12 +94,6 @@ async function newest(
     if (generation === link.generation) return got
   }
   throw new RpcFault(CODE.internal, `the lists of \`${link.name}\` change faster than they can be read`)
-}
-
-const FACULTY: Readonly<Partial<Record<ListMember, Faculty>>> = {
-  prompts: 'prompts/get',
-  resources: 'resources/read',
-  resourceTemplates: 'resources/read',
 }
 
 function ttlOf(ttlMs: Json | undefined): JsonObject {
@@ -141,30 +140,14 @@ function bare(schema: JsonObject): JsonObject {
   return { ...own, properties: Object.fromEntries(inner) }
 }
 
-/** One server that is down or has no such items does not hide the others. */
-async function pageOrNothing(
-  link: ServerLink,
-  method: ListMethod,
-  member: ListMember,
-  cursor: string | undefined,
-  turn: Turn,
-): Promise<JsonObject> {
-  try {
-    return await page(link, method, member, cursor, turn)
-  } catch (fault) {
-    const absent = fault instanceof UpstreamFault || fault instanceof RpcFault
-    if (absent && cursor === undefined) return { [member]: [] }
-    throw fault
-  }
+function withServerPrefix({ name: server }: ServerLink, method: ListMethod, item: Json): Json {
+  const isNamed = method === 'tools/list' || method === 'prompts/list'
+  return isNamed && isObject(item) && typeof item['name'] === 'string'
+    ? { ...item, name: `${server}/${item['name']}` }
+    : item
 }
 
-function withServerPrefix(link: ServerLink, member: ListMember, item: Json): Json {
-  if ((member !== 'tools' && member !== 'prompts') || !isObject(item)) return item
-  const { name } = item
-  return typeof name === 'string' ? { ...item, name: `${link.name}/${name}` } : item
-}
-
-function itemsIn(result: JsonObject, member: ListMember): readonly Json[] {
+function itemsIn(result: JsonObject, member: string): readonly Json[] {
   const items = result[member]
   return isList(items) ? items : []
 }

@@ -2,10 +2,10 @@
 
 import type { Decided, Kernel } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
-import { createConversation, type Conversation } from './conversation.ts'
-import { createGovern, type McpCaller } from './govern.ts'
+import { ClientConversation, type Conversation } from './conversation.ts'
+import { Govern, type McpCaller } from './govern.ts'
 import { OUR_INFO } from './protocol.ts'
-import { createLink } from './link.ts'
+import { ServerLink } from './link.ts'
 import { createOpenReach } from './reach.ts'
 import {
   NO_EVENTS,
@@ -47,7 +47,7 @@ const EVERYTHING = { sampling: {}, elicitation: {}, roots: {} }
 
 /** Opens the door. */
 export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
-  const govern = createGovern(kernel, () => kernel.host.now())
+  const govern = new Govern(kernel, () => kernel.host.now())
   const conversations = new Set<Conversation>()
   const met = new Set<Upstream>()
   let seen = kernel.catalogue.changes
@@ -80,7 +80,7 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
     const upstream = connect(server, { capabilities: EVERYTHING, info: OUR_INFO }, NO_EVENTS)
     met.add(upstream)
     try {
-      await createLink(server, upstream, kernel.catalogue).meet()
+      await new ServerLink(server, upstream, kernel.catalogue).meet()
     } catch (fault) {
       log('warn', 'an MCP server did not list its tools', {
         server: server.name,
@@ -100,16 +100,10 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
       if (within.length === 0) return undefined
       const merged = scope.kind === 'all'
       const open = createOpenReach({ servers: within, merged, kernel, govern, connect })
-      const conversation = createConversation({ caller, open, govern, log })
-      const kept = {
-        ...conversation,
-        async close() {
-          await conversation.close()
-          conversations.delete(kept)
-        },
-      }
-      conversations.add(kept)
-      return kept
+      const onClosed = (): void => void conversations.delete(conversation)
+      const conversation = new ClientConversation({ caller, open, govern, log, onClosed })
+      conversations.add(conversation)
+      return conversation
     },
     meet,
     async close() {

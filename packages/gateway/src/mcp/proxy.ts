@@ -9,7 +9,7 @@ import { holderOf } from './holder.ts'
 import { toolName, type Faculty, type ServerLink } from './link.ts'
 import { listAll } from './lists.ts'
 import { CODE, RpcFault, textOf } from './message.ts'
-import type { SentMethod } from './methods.ts'
+import type { ListMethod, SentMethod } from './methods.ts'
 import { facultyUse, govern, send } from './send.ts'
 import type { UpstreamAnswer } from './server/upstream.ts'
 
@@ -60,25 +60,25 @@ export async function answer(
 type Method = (reach: Reach, params: JsonObject, turn: Turn) => Promise<ProxyAnswer>
 
 const METHODS: Readonly<Record<string, Method>> = {
-  'tools/list': (reach, params, turn) => listAll(reach, 'tools/list', 'tools', params, turn),
-  'prompts/list': (reach, params, turn) => listAll(reach, 'prompts/list', 'prompts', params, turn),
-  'resources/list': (reach, params, turn) => listAll(reach, 'resources/list', 'resources', params, turn),
-  'resources/templates/list': (reach, params, turn) =>
-    listAll(reach, 'resources/templates/list', 'resourceTemplates', params, turn),
+  'tools/list': listOf('tools/list'),
+  'prompts/list': listOf('prompts/list'),
+  'resources/list': listOf('resources/list'),
+  'resources/templates/list': listOf('resources/templates/list'),
   'tools/call': callTool,
   'resources/read': readResource,
   'prompts/get': getPrompt,
   'completion/complete': complete,
 }
 
+function listOf(method: ListMethod): Method {
+  return (reach, params, turn) => listAll(reach, method, params, turn)
+}
+
 async function callTool(reach: Reach, params: JsonObject, turn: Turn): Promise<ProxyAnswer> {
-  const { name, arguments: args = {} } = params
-  const target = typeof name === 'string' ? targetOf(reach, name) : undefined
-  if (!hasOnly(params, ['name', 'arguments']) || !target || !isObject(args)) {
-    // The call is ambiguous. The refusal is recorded.
-    return { result: denialResult(await refuse(reach, params, turn), false) }
-  }
-  const { link, own } = target
+  const target = callIn(reach, params)
+  // An ambiguous call. The refusal is recorded.
+  if (!target) return { result: denialResult(await refuse(reach, params, turn), false) }
+  const { link, own, args } = target
   const outcome = await govern(
     reach.govern,
     { link, tool: toolName(link.name, own), args, look: () => link.offered(own) },
@@ -103,12 +103,9 @@ async function readResource(reach: Reach, params: JsonObject, turn: Turn): Promi
 }
 
 async function getPrompt(reach: Reach, params: JsonObject, turn: Turn): Promise<ProxyAnswer> {
-  const { name, arguments: args = {} } = params
-  const target = typeof name === 'string' ? targetOf(reach, name) : undefined
-  if (!hasOnly(params, ['name', 'arguments']) || !target || !isObject(args)) {
-    throw await malformed(reach, params, turn)
-  }
-  return use(reach, target.link, 'prompts/get', { name: target.own, arguments: args }, turn)
+  const target = callIn(reach, params)
+  if (!target) throw await malformed(reach, params, turn)
+  return use(reach, target.link, 'prompts/get', { name: target.own, arguments: target.args }, turn)
 }
 
 async function complete(reach: Reach, params: JsonObject, turn: Turn): Promise<ProxyAnswer> {
@@ -180,6 +177,17 @@ export async function watch(
 }
 
 const EMPTY_ANSWER: UpstreamAnswer = { ok: true, result: {} }
+
+/** The tool or prompt that parameters name, and its arguments; undefined if they are ambiguous. */
+function callIn(
+  reach: Reach,
+  params: JsonObject,
+): { link: ServerLink; own: string; args: JsonObject } | undefined {
+  const { name, arguments: args = {} } = params
+  const target = typeof name === 'string' ? targetOf(reach, name) : undefined
+  if (!target || !hasOnly(params, ['name', 'arguments']) || !isObject(args)) return undefined
+  return { ...target, args }
+}
 
 /** The server that a name addresses, and the name without its prefix; undefined if there is none. */
 function targetOf({ links, merged }: Reach, name: string): { link: ServerLink; own: string } | undefined {

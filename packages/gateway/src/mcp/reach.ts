@@ -4,7 +4,7 @@ import type { Kernel } from '@tollgate/kernel'
 import type { JsonObject } from '@tollgate/evidence'
 import { OUR_INFO, type Sender } from './protocol.ts'
 import type { Govern } from './govern.ts'
-import { createLink, type ServerLink } from './link.ts'
+import { ServerLink } from './link.ts'
 import { CODE, RpcFault, textOf } from './message.ts'
 import type { Reach } from './proxy.ts'
 import type { Connect, Server } from './server/upstream.ts'
@@ -31,27 +31,24 @@ export function createOpenReach(options: {
 }): OpenReach {
   const { servers, merged, kernel, govern, connect } = options
   return ({ capabilities }, events) => {
-    const links = servers.map((server): ServerLink => {
-      const link: ServerLink = createLink(
+    const links = servers.map((server) => {
+      const upstream = connect(
         server,
-        connect(
-          server,
-          { capabilities, info: OUR_INFO },
-          {
-            onNotification(method, params) {
-              // A changed tool list changes which calls are allowed, even if no client listens.
-              if (method === 'notifications/tools/list_changed') link.forget()
-              events.onNotification(link, method, params)
-            },
-            onDown: () => link.lose(),
-            async isApproved() {
-              await link.hello()
-              return link.isPinned('resources/subscribe')
-            },
+        { capabilities, info: OUR_INFO },
+        {
+          onNotification(method, params) {
+            // A changed tool list changes which calls are allowed, even if no client listens.
+            if (method === 'notifications/tools/list_changed') link.forget()
+            events.onNotification(link, method, params)
           },
-        ),
-        kernel.catalogue,
+          onDown: () => link.lose(),
+          async isApproved() {
+            await link.hello()
+            return link.isPinned('resources/subscribe')
+          },
+        },
       )
+      const link = new ServerLink(server, upstream, kernel.catalogue)
       return link
     })
     return {

@@ -2,7 +2,7 @@
 
 import { definitionOf, pinTool } from '@tollgate/kernel/admin'
 import { describe, expect, test } from 'vitest'
-import { createGovern } from '../../src/mcp/govern.ts'
+import { Govern } from '../../src/mcp/govern.ts'
 import { OURS } from '../../src/mcp/protocol.ts'
 import { createApiRig, script, type ApiRig } from './rig.ts'
 
@@ -172,7 +172,7 @@ describe('at the MCP door', () => {
     const rig = await createApiRig({ policy: POLICY })
     rig.kernel.catalogue.offer('mail/send', offer)
     await pinTool(rig.kernel, 'mail/send', offer.hash, 'user:olga')
-    const govern = createGovern(rig.kernel, () => 0)
+    const govern = new Govern(rig.kernel, () => 0)
     const args = { to: 'eve@example.net' }
     const scope = { sinks: ['olga@example.com'] }
     const agent = { tenant: 'default', principal: 'agent:a' }

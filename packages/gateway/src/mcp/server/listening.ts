@@ -72,7 +72,8 @@ export function createListening(
   }
 }
 
-function filterOf({ tools, prompts, resources, uris }: WantedChanges): JsonObject {
+/** The changes as a member of `subscriptions/listen`. */
+export function filterOf({ tools, prompts, resources, uris }: WantedChanges): JsonObject {
   return {
     ...(tools && { toolsListChanged: true }),
     ...(prompts && { promptsListChanged: true }),

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Catalogue } from '@tollgate/kernel/admin'
-import { createLink } from '../../../mcp/link.ts'
+import { ServerLink } from '../../../mcp/link.ts'
 import { NO_EVENTS, UpstreamFault, type Connect, type Server } from '../../../mcp/server/upstream.ts'
 import { VERSION } from '../../program/version.ts'
 
@@ -44,7 +44,7 @@ async function meetOne(connect: Connect, catalogue: Catalogue, server: Server): 
     signal: abort.signal,
   }).catch(() => undefined)
   try {
-    const meeting = createLink(server, upstream, catalogue).meet()
+    const meeting = new ServerLink(server, upstream, catalogue).meet()
     return await Promise.race([meeting.then(() => undefined), late])
   } catch (fault) {
     // Text of the server is not put into messages.
