@@ -326,9 +326,11 @@ describe('requests without a session', () => {
   it("keep the client's id in notifications", async () => {
     const rig = await openRig()
     const response = rig.modern('subscriptions/listen', {}, {}, { id: 42 })
-    const { id, out } = await rig.until(() => rig.begun[0]?.held[0])
+    const { id, clientId, out } = await rig.until(() => rig.begun[0]?.held[0])
+    expect(id).not.toBe(42)
     const key = 'io.modelcontextprotocol/subscriptionId'
-    out.send(formatNotification('notifications/subscriptions/acknowledged', { _meta: { [key]: id } }), false)
+    const acknowledged = { _meta: { [key]: clientId } }
+    out.send(formatNotification('notifications/subscriptions/acknowledged', acknowledged), false)
     out.send(formatNotification('notifications/tools/list_changed', { _meta: { [key]: 'else' } }), false)
     const stream = events(await response)
     expect((await stream.next()).value).toMatchObject({ params: { _meta: { [key]: 42 } } })

@@ -1,6 +1,6 @@
 // Scripted conversations in place of real ones with servers.
 
-import { canonicalize, type JsonObject } from '@tollgate/evidence'
+import { canonicalize } from '@tollgate/evidence'
 import type { Conversation, Out } from '../../src/mcp/conversation.ts'
 import type { Mcp, Scope } from '../../src/mcp/mcp.ts'
 import {
@@ -9,6 +9,7 @@ import {
   formatNotification,
   formatResult,
   type Message,
+  type Request,
   type RequestId,
   type Unreadable,
 } from '../../src/mcp/message.ts'
@@ -16,6 +17,8 @@ import {
 /** A request that waits for the test. */
 export interface Held {
   readonly id: RequestId
+  /** The id that notifications of the request must have. */
+  readonly clientId: RequestId
   readonly out: Out
 }
 
@@ -89,7 +92,7 @@ function actOn(conversation: StandIn, stir: () => void): Conversation & { toolsC
     take(message, out) {
       conversation.taken.push(message)
       if (message.kind === 'unreadable') out.send(formatError(message.id, message.error), true, message.error)
-      if (message.kind === 'request') act(conversation, message.id, message.method, message.params, out)
+      if (message.kind === 'request') act(conversation, message, out)
       stir()
       return message.kind === 'request' && message.method === 'break'
         ? Promise.reject(new Error('it broke'))
@@ -112,12 +115,13 @@ function actOn(conversation: StandIn, stir: () => void): Conversation & { toolsC
 }
 
 /** `hold` waits for the test, `tell` sends a message first, `nothing` is unknown; every other request is echoed. */
-function act(conversation: StandIn, id: RequestId, method: string, params: JsonObject, out: Out): void {
+function act(conversation: StandIn, request: Request, out: Out): void {
+  const { id, clientId = id, method, params } = request
   const fail = (code: number): void => {
     const error = { code, message: 'no' }
     out.send(formatError(id, error), true, error)
   }
-  if (method === 'hold' || method === 'subscriptions/listen') conversation.held.push({ id, out })
+  if (method === 'hold' || method === 'subscriptions/listen') conversation.held.push({ id, clientId, out })
   else if (method === 'nothing') fail(CODE.methodNotFound)
   else if (method === 'wrong' || params.fail === true) fail(CODE.invalidParams)
   else if (method !== 'break') {

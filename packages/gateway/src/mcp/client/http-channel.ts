@@ -24,94 +24,89 @@ export type Ending =
   /** The gateway ended it: the token is revoked, or the gateway stops. */
   | 'ended'
 
-export interface HttpChannel {
-  readonly out: Out
-  /** Waits at most `patience` milliseconds for the beginning of the answer. Called once. */
-  opening(patience: number): Promise<Opening>
-  /** The events of the stream, for one reader. */
-  pieces(): AsyncIterable<string>
-  /** Sends a heartbeat. */
-  beat(): void
-  end(why: Ending): void
-}
-
-/** A channel that buffers at most `most` characters. `over` is called once, with the reason for the end. */
-export function createChannel(most: number, over: (why: Ending) => void): HttpChannel {
-  const queue: string[] = []
-  let held = 0
-  let isStream = false
-  let ending: Ending | undefined
-  let only: Opening | undefined
-  let wake = (): void => undefined
-
-  function end(why: Ending): void {
-    if (ending !== undefined) return
-    ending = why
-    // The reader is gone.
-    if (why !== 'answered' && why !== 'cancelled') queue.length = 0
-    wake()
-    over(why)
-  }
-
-  function push(piece: string): void {
-    held += piece.length
-    queue.push(piece)
-    if (held > most) end('flooded')
-    wake()
-  }
-
-  function send(text: string, last: boolean, error?: RpcError): void {
-    if (ending !== undefined) return
-    if (last && !isStream && queue.length === 0) only = { kind: 'answer', text, error }
-    else push(`data: ${text}\n\n`)
-    if (last) end('answered')
-  }
-
-  function isQuiet(): boolean {
-    return queue.length === 0 && ending === undefined
-  }
-
-  async function* pieces(): AsyncGenerator<string> {
-    // Sends something at once, so that the headers leave.
-    if (queue.length === 0) yield OPENED
-    while (true) {
-      const next = queue.shift()
-      if (next !== undefined) {
-        held -= next.length
-        yield next
-      } else if (ending !== undefined) return
-      else
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-    }
-  }
-
-  return {
-    out: { send, end: () => end('cancelled') },
-    async opening(patience) {
-      if (isQuiet()) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, patience)
-          wake = () => {
-            clearTimeout(timer)
-            resolve()
-          }
-        })
-      }
-      if (only) return only
-      // A cancelled request becomes a stream without an answer.
-      isStream = queue.length > 0 || ending === undefined || ending === 'cancelled'
-      return { kind: isStream ? 'stream' : 'ended' }
-    },
-    pieces,
-    beat() {
-      // A client that does not read gets only one heartbeat.
-      if (isStream && isQuiet()) push(BEAT)
-    },
-    end,
-  }
-}
-
 const OPENED = ': tollgate\n\n'
 const BEAT = ': \n\n'
+
+export class HttpChannel {
+  readonly out: Out = { send: (...message) => this.#send(...message), end: () => this.end('cancelled') }
+  readonly #most: number
+  readonly #over: (why: Ending) => void
+  /** The pieces of the stream that wait for the reader, and their length. */
+  readonly #queue: string[] = []
+  #length = 0
+  #isStream = false
+  #ending: Ending | undefined
+  /** The answer, if nothing came before it. */
+  #only: Opening | undefined
+  /** Wakes the reader. */
+  #wake = (): void => undefined
+
+  /** Buffers at most `most` characters. `over` is called once, with the reason for the end. */
+  constructor(most: number, over: (why: Ending) => void) {
+    this.#most = most
+    this.#over = over
+  }
+
+  end(why: Ending): void {
+    if (this.#ending !== undefined) return
+    this.#ending = why
+    // The reader is gone.
+    if (why !== 'answered' && why !== 'cancelled') this.#queue.length = 0
+    this.#wake()
+    this.#over(why)
+  }
+
+  #send(text: string, last: boolean, error?: RpcError): void {
+    if (this.#ending !== undefined) return
+    if (last && !this.#isStream && this.#queue.length === 0) this.#only = { kind: 'answer', text, error }
+    else this.#push(`data: ${text}\n\n`)
+    if (last) this.end('answered')
+  }
+
+  #push(piece: string): void {
+    this.#length += piece.length
+    this.#queue.push(piece)
+    if (this.#length > this.#most) this.end('flooded')
+    this.#wake()
+  }
+
+  /** Sends a heartbeat. A client that does not read gets only one. */
+  beat(): void {
+    if (this.#isStream && this.#isQuiet()) this.#push(BEAT)
+  }
+
+  #isQuiet(): boolean {
+    return this.#queue.length === 0 && this.#ending === undefined
+  }
+
+  /** Waits at most `patience` milliseconds for the beginning of the answer. Called once. */
+  async opening(patience: number): Promise<Opening> {
+    if (this.#isQuiet()) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, patience)
+        this.#wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    if (this.#only) return this.#only
+    // A cancelled request becomes a stream without an answer.
+    this.#isStream = this.#queue.length > 0 || this.#ending === undefined || this.#ending === 'cancelled'
+    return { kind: this.#isStream ? 'stream' : 'ended' }
+  }
+
+  /** The events of the stream, for one reader. */
+  async *pieces(): AsyncGenerator<string> {
+    // Sends something at once, so that the headers leave.
+    if (this.#queue.length === 0) yield OPENED
+    while (true) {
+      const next = this.#queue.shift()
+      if (next !== undefined) {
+        this.#length -= next.length
+        yield next
+      } else if (this.#ending !== undefined) return
+      else await new Promise<void>((resolve) => (this.#wake = resolve))
+    }
+  }
+}

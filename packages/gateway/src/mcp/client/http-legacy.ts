@@ -1,145 +1,62 @@
 // Requests of the revisions with sessions.
 
+import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { DoorRequest, Reply } from '../../exchange.ts'
 import type { Out } from '../conversation.ts'
-import type { HttpChannel, Ending } from './http-channel.ts'
 import { isLegacyVersion, streamRefusal } from './http-headers.ts'
 import type { HttpLimits } from './http-limits.ts'
-import { endedReply, noServer, TOO_MANY } from './http-modern.ts'
 import type { KnownCaller } from '../../tokens.ts'
 import type { OpenChannels } from './http-open.ts'
-import { accepted, errorReply, messageReply, refusal, streamReply } from './http-reply.ts'
-import { createSessions, type Session } from './http-sessions.ts'
+import { accepted, errorReply, noServer, refusal, streamReply, TOO_MANY } from './http-reply.ts'
+import { KeptConversations, type KeptConversation } from './http-sessions.ts'
 import type { Mcp, Scope } from '../mcp.ts'
-import { CODE, errorOf, formatError, type Message, type Request } from '../message.ts'
-
-interface Legacy {
-  /** The refusal of a request by its headers alone; undefined if it can be taken. */
-  refusalOf(asked: DoorRequest, caller: KnownCaller): Reply | undefined
-  /** Takes a message of the client. */
-  take(asked: DoorRequest, caller: KnownCaller, scope: Scope, message: Message): Promise<Reply>
-  /** Opens the stream for messages that belong to no request. */
-  listen(asked: DoorRequest, caller: KnownCaller): Reply
-  /** Ends a session. */
-  end(asked: DoorRequest, caller: KnownCaller): Promise<Reply>
-  /** Ends idle sessions. */
-  look(): void
-  close(): Promise<void>
-}
+import { CODE, type Message, type Request } from '../message.ts'
 
 const SESSION = 'mcp-session-id'
 const NOWHERE: Out = { send: () => undefined }
 
-export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLimits): Legacy {
-  const sessions = createSessions(limits)
+/** A session belongs to the caller that began it. Its id is no credential: for other callers the session does not exist. */
+export class LegacyRequests {
+  readonly sessions: KeptConversations
+  readonly #mcp: Mcp
+  readonly #open: OpenChannels
+  readonly #limits: HttpLimits
 
-  /** The named session, or a refusal. */
-  function sessionOf(asked: DoorRequest, caller: KnownCaller): Session | Reply {
-    const id = asked.header(SESSION)
-    if (id === undefined) {
-      return refusal(400, 'the request names no session: send `Mcp-Session-Id`, or `initialize` first')
-    }
-    return (
-      sessions.find(id, caller, asked.path) ??
-      refusal(404, 'unknown or ended session: begin a new one with `initialize`')
-    )
+  constructor(mcp: Mcp, open: OpenChannels, limits: HttpLimits) {
+    this.sessions = new KeptConversations(limits.sessionIdle)
+    this.#mcp = mcp
+    this.#open = open
+    this.#limits = limits
   }
 
-  function opened(
-    asked: DoorRequest,
-    caller: KnownCaller,
-    session: Session,
-    endless: boolean,
-    over: (why: Ending) => void,
-  ): HttpChannel | undefined {
-    const channel = open().open(asked, caller, {
-      endless,
-      over(why) {
-        session.busy--
-        session.since = performance.now()
-        over(why)
-      },
-    })
-    if (channel) session.busy++
-    return channel
+  /** The refusal of a request by its headers alone; undefined if it can be taken. */
+  refusalOf(asked: DoorRequest, caller: KnownCaller): Reply | undefined {
+    if (!isLegacyVersion(asked) || asked.header(SESSION) === undefined) return undefined
+    const session = this.#sessionOf(asked, caller)
+    return 'id' in session ? undefined : session
   }
 
-  async function begin(
-    asked: DoorRequest,
-    caller: KnownCaller,
-    scope: Scope,
-    message: Request,
-  ): Promise<Reply> {
-    if (asked.header(SESSION) !== undefined) return refusal(400, 'the session is already initialized')
-    const session = sessions.begin(caller, asked.path, () => mcp.converse(caller.identity, scope))
-    if (session === 'unknown') return noServer(scope)
-    if (!session) {
-      const message = 'too many sessions, and none of yours is idle: end one'
-      return refusal(429, message)
-    }
-    return request(asked, caller, session, message, true)
-  }
-
-  /** Passes a request to the conversation. A session whose `initialize` fails is ended. */
-  async function request(
-    asked: DoorRequest,
-    caller: KnownCaller,
-    session: Session,
-    message: Request,
-    begins: boolean,
-  ): Promise<Reply> {
-    const channel = opened(asked, caller, session, false, (why) => {
-      // In these revisions a lost connection does not cancel.
-      if (why === 'ended' || why === 'flooded') session.conversation.abandon(message.id)
-      if (begins && why !== 'answered') void sessions.end(session)
-    })
-    if (!channel) {
-      if (begins) await sessions.end(session)
-      return errorReply(429, TOO_MANY, message.id)
-    }
-    const out: Out = {
-      send(text, last, error) {
-        channel.out.send(text, last, error)
-        if (begins && last && error) void sessions.end(session)
-      },
-      end: () => channel.out.end?.(),
-    }
-    session.conversation.take(message, out).catch(() => {
-      const error = errorOf(undefined)
-      out.send(formatError(message.id, error), true, error)
-    })
-    const opening = await channel.opening(limits.patience)
-    const headers: Record<string, string> = begins ? { [SESSION]: session.id } : {}
-    if (opening.kind === 'stream') return streamReply(channel.pieces(), headers)
-    if (opening.kind === 'ended') return endedReply(caller, message.id)
-    return messageReply(200, opening.text, opening.error ? {} : headers)
-  }
-
-  async function take(
-    asked: DoorRequest,
-    caller: KnownCaller,
-    scope: Scope,
-    message: Message,
-  ): Promise<Reply> {
-    if (message.kind === 'request' && message.method === 'initialize') {
-      return begin(asked, caller, scope, message)
-    }
-    const session = sessionOf(asked, caller)
+  /** Takes a message of the client. */
+  async take(asked: DoorRequest, caller: KnownCaller, scope: Scope, message: Message): Promise<Reply> {
+    const isRequest = message.kind === 'request'
+    if (isRequest && message.method === 'initialize') return this.#begin(asked, caller, scope, message)
+    const session = this.#sessionOf(asked, caller)
     if (!('id' in session)) return session
-    if (message.kind === 'request') return request(asked, caller, session, message, false)
+    if (isRequest) return this.#request(asked, caller, session, message, false)
     session.since = performance.now()
     session.conversation.take(message, NOWHERE).catch(() => undefined)
     return accepted()
   }
 
-  function listen(asked: DoorRequest, caller: KnownCaller): Reply {
+  /** Opens the stream for messages that belong to no request. */
+  listen(asked: DoorRequest, caller: KnownCaller): Reply {
     const refused = wrongProtocol(asked) ?? streamRefusal(asked)
     if (refused) return refused
-    const session = sessionOf(asked, caller)
+    const session = this.#sessionOf(asked, caller)
     if (!('id' in session)) return session
     if (session.listening) return refusal(409, 'the session already has a stream')
-    const channel = opened(asked, caller, session, true, () => {
+    const channel = this.#open.open(asked, caller, session, true, () => {
       session.listening = false
       session.conversation.attach(undefined)
     })
@@ -150,24 +67,73 @@ export function createLegacy(mcp: Mcp, open: () => OpenChannels, limits: HttpLim
     return streamReply(channel.pieces())
   }
 
-  return {
-    refusalOf(asked, caller) {
-      if (!isLegacyVersion(asked) || asked.header(SESSION) === undefined) return undefined
-      const session = sessionOf(asked, caller)
-      return 'id' in session ? undefined : session
-    },
-    take,
-    listen,
-    async end(asked, caller) {
-      const refused = wrongProtocol(asked)
-      if (refused) return refused
-      const session = sessionOf(asked, caller)
-      if (!('id' in session)) return session
-      await sessions.end(session)
-      return { status: 204, headers: {}, body: '' }
-    },
-    look: () => sessions.look(),
-    close: () => sessions.close(),
+  /** Ends a session. */
+  async end(asked: DoorRequest, caller: KnownCaller): Promise<Reply> {
+    const refused = wrongProtocol(asked)
+    if (refused) return refused
+    const session = this.#sessionOf(asked, caller)
+    if (!('id' in session)) return session
+    await this.sessions.end(session)
+    return { status: 204, headers: {}, body: '' }
+  }
+
+  /** The named session, or a refusal. */
+  #sessionOf(asked: DoorRequest, caller: KnownCaller): KeptConversation | Reply {
+    const id = asked.header(SESSION)
+    if (id === undefined) {
+      return refusal(400, 'the request names no session: send `Mcp-Session-Id`, or `initialize` first')
+    }
+    const session = this.sessions.get(id)
+    if (session?.owner === caller.owner && session.path === asked.path) return session
+    return refusal(404, 'unknown or ended session: begin a new one with `initialize`')
+  }
+
+  async #begin(asked: DoorRequest, caller: KnownCaller, scope: Scope, message: Request): Promise<Reply> {
+    if (asked.header(SESSION) !== undefined) return refusal(400, 'the session is already initialized')
+    if (!this.#hasCapacity(caller.owner)) {
+      return refusal(429, 'too many sessions, and none of yours is idle: end one')
+    }
+    const conversation = this.#mcp.converse(caller.identity, scope)
+    if (!conversation) return noServer(scope)
+    const id = randomBytes(32).toString('base64url')
+    const session = this.sessions.add(id, caller, asked.path, conversation)
+    return this.#request(asked, caller, session, message, true)
+  }
+
+  /** Whether one more session may begin. If there are too many, ends the caller's oldest idle one. */
+  #hasCapacity(owner: string): boolean {
+    const all = this.sessions.all()
+    const own = all.filter((session) => session.owner === owner)
+    if (own.length < this.#limits.sessions && all.length < this.#limits.sessionsInAll) return true
+    const [oldest] = own.filter(({ busy }) => busy === 0).sort((a, b) => a.since - b.since)
+    if (oldest) void this.sessions.end(oldest)
+    return oldest !== undefined
+  }
+
+  /** Passes a request to the conversation. A session whose `initialize` fails is ended. */
+  #request(
+    asked: DoorRequest,
+    caller: KnownCaller,
+    session: KeptConversation,
+    message: Request,
+    begins: boolean,
+  ): Promise<Reply> {
+    return this.#open.pass(asked, caller, session, message, {
+      headers: begins ? { [SESSION]: session.id } : {},
+      over: (why) => {
+        // In these revisions a lost connection does not cancel.
+        if (why === 'ended' || why === 'flooded') session.conversation.abandon(message.id)
+        if (begins && why !== 'answered') void this.sessions.end(session)
+      },
+      ...(begins && { refused: () => this.sessions.end(session) }),
+      outOf: (out) => ({
+        send: (text, last, error) => {
+          out.send(text, last, error)
+          if (begins && last && error) void this.sessions.end(session)
+        },
+        end: () => out.end?.(),
+      }),
+    })
   }
 }
 

@@ -1,27 +1,16 @@
 // The open requests and streams at the HTTP door. Each ends when its token is revoked. Their number per principal is limited,
 // so that one principal cannot use all connections.
 
+import { performance } from 'node:perf_hooks'
 import { clearInterval, setInterval } from 'node:timers'
-import type { DoorRequest } from '../../exchange.ts'
+import type { DoorRequest, Reply } from '../../exchange.ts'
 import { callerBy, type KnownCaller, type Tokens } from '../../tokens.ts'
-import { createChannel, type HttpChannel, type Ending } from './http-channel.ts'
+import type { Out } from '../conversation.ts'
+import { errorOf, formatError, type Request, type RpcError, type Unreadable } from '../message.ts'
+import { HttpChannel, type Ending } from './http-channel.ts'
 import type { HttpLimits } from './http-limits.ts'
-
-interface OpenedRequest {
-  /** It stays open until it is closed. */
-  readonly endless: boolean
-  /** Called once when it ends. */
-  over(why: Ending): void
-}
-
-export interface OpenChannels {
-  /** Opens a channel; undefined if the caller has too many, or the gateway stops. */
-  open(asked: DoorRequest, caller: KnownCaller, opened: OpenedRequest): HttpChannel | undefined
-  /** Ends the endless streams. */
-  end(): void
-  /** Ends everything. */
-  close(): void
-}
+import { endedReply, errorReply, messageReply, streamReply, TOO_MANY } from './http-reply.ts'
+import type { KeptConversation } from './http-sessions.ts'
 
 const BEARER = /^bearer +([\w-]{1,128})$/i
 
@@ -36,59 +25,123 @@ interface OpenRequest {
   readonly endless: boolean
 }
 
-/** `look` is called about once a second. */
-export function createOpen(limits: HttpLimits, look: () => void): OpenChannels {
-  const entries = new Set<OpenRequest>()
-  const counts = new Map<string, number>()
-  let stopping = false
-  let ticks = 0
+/** How a door passes a message to a conversation. */
+interface Passing {
+  /** Called once when the exchange has ended. */
+  readonly over: (why: Ending) => void
+  /** Called if there is no channel. */
+  readonly refused?: () => Promise<void>
+  /** The output for the conversation; the channel's if not given. */
+  readonly outOf?: (out: Out) => Out
+  /** The status of a whole answer; 200 if not given. */
+  readonly statusOf?: (error: RpcError | undefined) => number
+  /** Headers of a reply without an error. */
+  readonly headers?: Readonly<Record<string, string>>
+}
 
-  function tick(): void {
-    ticks++
-    const beats = ticks % Math.max(1, Math.round(limits.heartbeat / limits.look)) === 0
-    for (const { channel, caller } of [...entries]) {
+export class OpenChannels {
+  readonly #limits: HttpLimits
+  readonly #look: () => void
+  readonly #entries = new Set<OpenRequest>()
+  /** The number of entries of each owner. */
+  readonly #counts = new Map<string, number>()
+  readonly #timer: NodeJS.Timeout
+  #isStopping = false
+  #ticks = 0
+
+  /** `look` is called about once a second. */
+  constructor(limits: HttpLimits, look: () => void) {
+    this.#limits = limits
+    this.#look = look
+    this.#timer = setInterval(() => this.#tick(), limits.look).unref()
+  }
+
+  #tick(): void {
+    this.#ticks++
+    const beats = this.#ticks % Math.max(1, Math.round(this.#limits.heartbeat / this.#limits.look)) === 0
+    for (const { channel, caller } of [...this.#entries]) {
       if (!caller.known()) channel.end('ended')
       else if (beats) channel.beat()
     }
-    look()
+    this.#look()
   }
 
-  const timer = setInterval(tick, limits.look)
-  timer.unref()
-
-  function count(owner: string, change: number): void {
-    const left = (counts.get(owner) ?? 0) + change
-    if (left > 0) counts.set(owner, left)
-    else counts.delete(owner)
+  #count(owner: string, change: number): void {
+    const left = (this.#counts.get(owner) ?? 0) + change
+    if (left > 0) this.#counts.set(owner, left)
+    else this.#counts.delete(owner)
   }
 
-  function open(asked: DoorRequest, caller: KnownCaller, opened: OpenedRequest): HttpChannel | undefined {
-    if (stopping || (counts.get(caller.owner) ?? 0) >= limits.open) return undefined
-    const channel = createChannel(limits.unread, (why) => {
-      entries.delete(entry)
-      count(caller.owner, -1)
-      forget()
-      opened.over(why)
-    })
-    const entry = { channel, caller, endless: opened.endless }
-    entries.add(entry)
-    count(caller.owner, 1)
+  /**
+   * Opens a channel for a conversation; undefined if the caller has too many, or the gateway stops. An endless one stays open until
+   * it is closed. `over` is called once when it ends.
+   */
+  open(
+    asked: DoorRequest,
+    caller: KnownCaller,
+    kept: KeptConversation,
+    endless: boolean,
+    over: (why: Ending) => void,
+  ): HttpChannel | undefined {
+    if (this.#isStopping || (this.#counts.get(caller.owner) ?? 0) >= this.#limits.open) return undefined
     let forget = (): void => undefined
+    const channel = new HttpChannel(this.#limits.unread, (why) => {
+      this.#entries.delete(entry)
+      this.#count(caller.owner, -1)
+      forget()
+      kept.busy--
+      kept.since = performance.now()
+      over(why)
+    })
+    const entry = { channel, caller, endless }
+    this.#entries.add(entry)
+    this.#count(caller.owner, 1)
+    kept.busy++
     forget = asked.onGone(() => channel.end('gone'))
     return channel
   }
 
-  function endAll(which: (entry: OpenRequest) => boolean): void {
-    stopping = true
-    for (const entry of [...entries].filter(which)) entry.channel.end('ended')
+  /** Passes a message to its conversation. Replies as soon as it is known whether the answer is one message or a stream. */
+  async pass(
+    asked: DoorRequest,
+    caller: KnownCaller,
+    kept: KeptConversation,
+    message: Request | Unreadable,
+    { over, refused, outOf, statusOf, headers = {} }: Passing,
+  ): Promise<Reply> {
+    const isRequest = message.kind === 'request'
+    const id = isRequest ? (message.clientId ?? message.id) : message.id
+    const endless = isRequest && message.method === 'subscriptions/listen'
+    const channel = this.open(asked, caller, kept, endless, over)
+    if (!channel) {
+      await refused?.()
+      return errorReply(429, TOO_MANY, id)
+    }
+    const out = outOf?.(channel.out) ?? channel.out
+    kept.conversation.take(message, out).catch(() => {
+      const error = errorOf(undefined)
+      out.send(formatError(id, error), true, error)
+    })
+    const opening = await channel.opening(this.#limits.patience)
+    if (opening.kind === 'stream') return streamReply(channel.pieces(), headers)
+    if (opening.kind === 'ended') return endedReply(caller, id)
+    const { text, error } = opening
+    return messageReply(statusOf?.(error) ?? 200, text, error ? {} : headers)
   }
 
-  return {
-    open,
-    end: () => endAll(({ endless }) => endless),
-    close() {
-      clearInterval(timer)
-      endAll(() => true)
-    },
+  /** Ends the endless streams. */
+  end(): void {
+    this.#endAll(({ endless }) => endless)
+  }
+
+  /** Ends everything. */
+  close(): void {
+    clearInterval(this.#timer)
+    this.#endAll(() => true)
+  }
+
+  #endAll(which: (entry: OpenRequest) => boolean): void {
+    this.#isStopping = true
+    for (const entry of [...this.#entries].filter(which)) entry.channel.end('ended')
   }
 }

@@ -1,6 +1,8 @@
 // Replies of the HTTP door. Refusals are JSON-RPC errors, because clients of MCP read those.
 
 import type { Reply } from '../../exchange.ts'
+import type { KnownCaller } from '../../tokens.ts'
+import type { Scope } from '../mcp.ts'
 import { CODE, formatError, type RequestId, type RpcError } from '../message.ts'
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
@@ -49,4 +51,21 @@ export function streamReply(
 /** The message is accepted and needs no answer. */
 export function accepted(): Reply {
   return { status: 202, headers: {}, body: '' }
+}
+
+export const TOO_MANY: RpcError = {
+  code: CODE.invalidRequest,
+  message: 'too many open requests: close some, or wait until they are answered',
+}
+
+export function noServer({ kind }: Scope): Reply {
+  return refusal(404, kind === 'all' ? 'no server is configured' : 'unknown server: check the path')
+}
+
+/** The answer when a request was ended from the gateway. */
+export function endedReply(caller: KnownCaller, id: RequestId | undefined): Reply {
+  const [status, message] = caller.known()
+    ? [503, 'the gateway is stopping; the outcome of the request is on its ledger']
+    : [401, 'the token has been revoked']
+  return errorReply(status, { code: CODE.internal, message }, id)
 }

@@ -1,13 +1,10 @@
-// Sessions of the revisions that have them. A session belongs to the caller that began it. Its id is no credential: for other
-// callers the session does not exist.
+// Conversations that are kept between requests, and closed when idle: sessions, and the conversations of callers without one.
 
-import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { Conversation } from '../conversation.ts'
-import type { HttpLimits } from './http-limits.ts'
 import type { KnownCaller } from '../../tokens.ts'
 
-export interface Session {
+export interface KeptConversation {
   readonly id: string
   readonly owner: string
   /** The path it was begun on. */
@@ -21,57 +18,41 @@ export interface Session {
   listening: boolean
 }
 
-interface Sessions {
-  /** Begins a session. If there are too many, ends the caller's oldest idle one; undefined if none is idle. */
-  begin(
-    caller: KnownCaller,
-    path: string,
-    converse: () => Conversation | undefined,
-  ): Session | undefined | 'unknown'
-  find(id: string, caller: KnownCaller, path: string): Session | undefined
-  end(session: Session): Promise<void>
-  /** Ends idle sessions. */
-  look(): void
-  close(): Promise<void>
-}
+export class KeptConversations {
+  readonly #idle: number
+  /** Ordered by creation. */
+  readonly #all = new Map<string, KeptConversation>()
 
-export function createSessions(limits: HttpLimits): Sessions {
-  // Ordered by creation.
-  const all = new Map<string, Session>()
-
-  async function end(session: Session): Promise<void> {
-    if (all.delete(session.id)) await session.conversation.close()
+  /** They are closed after `idle` milliseconds without a request. */
+  constructor(idle: number) {
+    this.#idle = idle
   }
 
-  function ensureCapacity(owner: string): boolean {
-    const own = [...all.values()].filter((session) => session.owner === owner)
-    if (own.length < limits.sessions && all.size < limits.sessionsInAll) return true
-    const [oldest] = own.filter(({ busy }) => busy === 0).sort((a, b) => a.since - b.since)
-    if (oldest) void end(oldest)
-    return oldest !== undefined
+  add(id: string, { owner }: KnownCaller, path: string, conversation: Conversation): KeptConversation {
+    const kept = { id, owner, path, conversation, busy: 0, since: performance.now(), listening: false }
+    this.#all.set(id, kept)
+    return kept
   }
 
-  return {
-    begin({ owner }, path, converse) {
-      if (!ensureCapacity(owner)) return undefined
-      const conversation = converse()
-      if (!conversation) return 'unknown'
-      const id = randomBytes(32).toString('base64url')
-      const session = { id, owner, path, conversation, busy: 0, since: performance.now(), listening: false }
-      all.set(id, session)
-      return session
-    },
-    find(id, { owner }, path) {
-      const session = all.get(id)
-      return session?.owner === owner && session.path === path ? session : undefined
-    },
-    end,
-    look() {
-      const before = performance.now() - limits.sessionIdle
-      for (const session of all.values()) if (session.busy === 0 && session.since <= before) void end(session)
-    },
-    async close() {
-      await Promise.all([...all.values()].map(end))
-    },
+  get(id: string): KeptConversation | undefined {
+    return this.#all.get(id)
+  }
+
+  all(): readonly KeptConversation[] {
+    return [...this.#all.values()]
+  }
+
+  async end({ id, conversation }: KeptConversation): Promise<void> {
+    if (this.#all.delete(id)) await conversation.close()
+  }
+
+  /** Ends idle ones. */
+  look(): void {
+    const before = performance.now() - this.#idle
+    for (const kept of this.all()) if (kept.busy === 0 && kept.since <= before) void this.end(kept)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.all().map((kept) => this.end(kept)))
   }
 }

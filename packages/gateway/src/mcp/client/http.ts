@@ -8,11 +8,11 @@ import type { KnownCaller, Tokens } from '../../tokens.ts'
 import { isServerName } from '../../tools/offer.ts'
 import { denialText } from '../../verdict.ts'
 import { bodyRefusal, isModern, mayBeLarge } from './http-headers.ts'
-import { createLegacy } from './http-legacy.ts'
+import { LegacyRequests } from './http-legacy.ts'
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts'
-import { createModern, noServer } from './http-modern.ts'
-import { callerOf, createOpen, type OpenChannels } from './http-open.ts'
-import { errorReply, refusal } from './http-reply.ts'
+import { ModernRequests } from './http-modern.ts'
+import { callerOf, OpenChannels } from './http-open.ts'
+import { errorReply, noServer, refusal } from './http-reply.ts'
 import type { Mcp, Scope } from '../mcp.ts'
 import { CODE, parseMessage } from '../message.ts'
 
@@ -37,12 +37,12 @@ export function createHttpDoor({
   budget = createBudget(),
 }: HttpDoorOptions): Door {
   const limits = { ...HTTP_LIMITS, ...given }
-  const modern = createModern(mcp, () => open, limits)
-  const legacy = createLegacy(mcp, () => open, limits)
-  const open: OpenChannels = createOpen(limits, () => {
-    modern.look()
-    legacy.look()
+  const open = new OpenChannels(limits, () => {
+    modern.conversations.look()
+    legacy.sessions.look()
   })
+  const modern = new ModernRequests(mcp, open, limits)
+  const legacy = new LegacyRequests(mcp, open, limits)
 
   async function post(asked: DoorRequest, caller: KnownCaller, scope: Scope): Promise<Reply> {
     const refused = bodyRefusal(asked) ?? unreachable(scope) ?? legacy.refusalOf(asked, caller)
@@ -99,7 +99,7 @@ export function createHttpDoor({
     end: () => open.end(),
     async close() {
       open.close()
-      const ends = await Promise.allSettled([modern.close(), legacy.close()])
+      const ends = await Promise.allSettled([modern.conversations.close(), legacy.sessions.close()])
       if (ends.some(({ status }) => status === 'rejected'))
         log('warn', 'an MCP conversation could not be closed')
     },
