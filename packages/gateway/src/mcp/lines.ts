@@ -1,6 +1,6 @@
 // Splits a byte stream into lines, one message each, as `stdio` requires. A line without an end is dropped.
 
-interface LineSplitter {
+export interface LineSplitter {
   push(chunk: Uint8Array): void
   /** Bytes of a line that has not ended. At the end of the stream they are dropped: half a message is never a message. */
   readonly pending: number

@@ -8,7 +8,7 @@ import type { Budget, Spender } from '../../budget.ts'
 import type { Log } from '../../log.ts'
 import type { Tokens } from '../../tokens.ts'
 import type { Conversation, Out } from '../conversation.ts'
-import { createLineReader, lineWriter } from '../lines.ts'
+import { createLineReader, lineWriter, type LineSplitter } from '../lines.ts'
 import { formatWelcome, GOODBYE, parseJoin, STDERR, type Join, type JoinAnswer } from './local-join.ts'
 import type { Mcp } from '../mcp.ts'
 import { CODE, formatError, MAX_MESSAGE, parseMessage, type Request, type RpcError } from '../message.ts'
@@ -36,194 +36,227 @@ export interface LocalLimits {
   readonly grace: number
 }
 
-export interface LocalConnection {
-  /** Says goodbye when active requests are answered, or after the grace time. */
-  close(): Promise<void>
+/** A connected program that has named its server. */
+interface LocalProgram {
+  readonly conversation: Conversation
+  readonly spender: Spender
+  /** Whether its token is still valid. */
+  readonly known: () => boolean
 }
 
 /** Serves a connected program. */
-export function createLocalConnection(
-  socket: Socket,
-  options: LocalOptions & { readonly budget: Budget },
-  limits: LocalLimits,
-  left: () => void,
-): LocalConnection {
-  let conversation: Conversation | undefined
-  let stage: 'new' | 'joining' | 'joined' | 'over' = 'new'
-  let active = 0
-  let known = (): boolean => true
-  let spender: Spender = { tenant: options.tenant, principal: '' }
-  let paused: NodeJS.Timeout | undefined
-  let isLeaving = false
-  let isStopping = false
-  let settled = (): void => undefined
-  const deadline = setTimeout(() => drop('sent no first line in time'), limits.deadline)
-  const out: Out = { send: write }
+export class LocalConnection {
+  readonly #socket: Socket
+  readonly #options: LocalOptions & { readonly budget: Budget }
+  readonly #limits: LocalLimits
+  readonly #writeLine: (line: string) => boolean
+  readonly #reader: LineSplitter
+  readonly #deadline: NodeJS.Timeout
+  readonly #out: Out = { send: (line) => this.#write(line) }
+  #stage: 'new' | 'joining' | 'joined' | 'over' = 'new'
+  #program: LocalProgram | undefined
+  /** The number of requests that are being answered. */
+  #active = 0
+  /** Set while reading pauses. */
+  #paused: NodeJS.Timeout | undefined
+  /** The program sends no more requests. */
+  #isLeaving = false
+  /** The gateway stops. */
+  #isStopping = false
+  /** Called when no request is active. */
+  #settled = (): void => undefined
 
-  const writeLine = lineWriter(socket)
-
-  function write(line: string): void {
-    if (stage === 'over' || !socket.writable) return
-    writeLine(line)
-    // Unread output fills the memory of the gateway.
-    if (socket.writableLength > limits.unread) drop('does not read its input')
+  /** `left` is called when the connection has ended. */
+  constructor(
+    socket: Socket,
+    options: LocalOptions & { readonly budget: Budget },
+    limits: LocalLimits,
+    left: () => void,
+  ) {
+    this.#socket = socket
+    this.#options = options
+    this.#limits = limits
+    this.#writeLine = lineWriter(socket)
+    this.#deadline = setTimeout(() => this.#drop('sent no first line in time'), limits.deadline)
+    this.#reader = createLineReader(MAX_MESSAGE, {
+      onLine: (line) => this.#onLine(line),
+      onOverflow: () => this.#drop('sent too long a line'),
+    })
+    socket.on('data', (chunk: Buffer) => this.#reader.push(chunk))
+    // It may still wait for answers.
+    socket.on('end', () => {
+      this.#isLeaving = true
+      this.#leaveIfIdle()
+    })
+    // The close event follows.
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      this.#end()
+      left()
+    })
   }
 
-  function drop(why: string): void {
-    options.log('warn', 'a local connection was dropped', { why })
+  /** Says goodbye when active requests are answered, or after the grace time. */
+  async close(): Promise<void> {
+    const socket = this.#socket
+    this.#isStopping = true
+    if (this.#active > 0) await within(this.#limits.grace, (resolve) => (this.#settled = resolve))
+    this.#write(GOODBYE)
+    if (!socket.destroyed) await within(CLOSE_WITHIN, (resolve) => void socket.once('close', resolve).end())
     socket.destroy()
   }
 
-  function refuse(message: string, ...hints: readonly string[]): void {
-    write(formatWelcome({ ok: false, message, hints }))
-    stage = 'over'
-    socket.destroySoon()
+  #end(): void {
+    clearTimeout(this.#deadline)
+    clearTimeout(this.#paused)
+    this.#reader.stop()
+    this.#stage = 'over'
+    this.#settled()
+    const closing = this.#program?.conversation.close()
+    closing?.catch(() => this.#options.log('warn', 'an MCP conversation could not be closed'))
   }
 
-  function onLine(line: Uint8Array): void {
-    if (stage === 'new') void join(line)
-    else if (stage === 'joined') take(line)
-    else if (stage === 'joining') drop('sent a message before it was welcomed')
+  #write(line: string): void {
+    if (this.#stage === 'over' || !this.#socket.writable) return
+    this.#writeLine(line)
+    // Unread output fills the memory of the gateway.
+    if (this.#socket.writableLength > this.#limits.unread) this.#drop('does not read its input')
   }
 
-  async function join(line: Uint8Array): Promise<void> {
-    stage = 'joining'
-    clearTimeout(deadline)
-    const read = parseJoin(line)
-    if (typeof read === 'string') {
-      refuse(read, 'use the same version of `tollgate` as the gateway')
+  #drop(why: string): void {
+    this.#options.log('warn', 'a local connection was dropped', { why })
+    this.#socket.destroy()
+  }
+
+  #refuse(message: string, hints: readonly string[]): void {
+    this.#write(formatWelcome({ ok: false, message, hints }))
+    this.#stage = 'over'
+    this.#socket.destroySoon()
+  }
+
+  #onLine(line: Uint8Array): void {
+    if (this.#stage === 'new') void this.#join(line)
+    else if (this.#stage === 'joined') this.#take(line)
+    else if (this.#stage === 'joining') this.#drop('sent a message before it was welcomed')
+  }
+
+  async #join(line: Uint8Array): Promise<void> {
+    this.#stage = 'joining'
+    clearTimeout(this.#deadline)
+    const welcome = await this.#welcome(parseJoin(line))
+    if (this.#isOver()) return
+    if (!welcome.ok) {
+      this.#refuse(welcome.message, welcome.hints)
       return
     }
-    const who = identityOf(read, options.tokens)
-    if (who === undefined) {
-      refuse(
+    this.#stage = 'joined'
+    this.#write(formatWelcome(welcome))
+    this.#program?.conversation.attach(this.#out)
+    this.#leaveIfIdle()
+  }
+
+  // A method, because the value changes across an `await`.
+  #isOver(): boolean {
+    return this.#stage === 'over'
+  }
+
+  /** Begins the conversation of a program. Repeats its `initialize`, if it was answered on an earlier connection. */
+  async #welcome(join: Join | string): Promise<JoinAnswer> {
+    if (typeof join === 'string') {
+      return refusal(join, 'use the same version of `tollgate` as the gateway')
+    }
+    const who = identityOf(join, this.#options.tokens)
+    if (!who) {
+      return refusal(
         'the token is unknown or does not belong to an agent',
         'issue one with `tollgate tokens issue --role agent --principal agent:NAME`',
       )
-      return
     }
-    known = () => identityOf(read, options.tokens)?.principal === who.principal
-    const welcome = await begin(read, who)
-    if (isOver()) return
-    if (!welcome.ok) {
-      refuse(welcome.message, ...welcome.hints)
-      return
-    }
-    stage = 'joined'
-    write(formatWelcome(welcome))
-    conversation?.attach(out)
-    leaveIfIdle()
+    const conversation = this.#begin(join, who)
+    if (!conversation) return refusal('the gateway does not accept this server')
+    const error = join.initialize && (await replayed(conversation, join.initialize))
+    return error ? refusal('the server did not resume the earlier connection', error.message) : { ok: true }
   }
 
-  async function begin({ name, initialize, ...server }: Join, who: LocalIdentity): Promise<JoinAnswer> {
-    const { command, args, env, cwd, process = randomBytes(16).toString('hex') } = server
+  #begin(join: Join, { tenant = this.#options.tenant, principal }: LocalIdentity): Conversation | undefined {
+    const { mcp, tokens } = this.#options
+    const { name, command, args, env, cwd, process = randomBytes(16).toString('hex') } = join
     const address = { transport: 'stdio', command, args, env, cwd } as const
-    const onStderr = (text: string): void => write(STDERR + JSON.stringify(text))
-    const caller = { tenant: who.tenant ?? options.tenant, principal: who.principal }
-    spender = caller
-    const session = madeSession(process)
-    conversation = options.mcp.converse({ ...caller, session }, { kind: 'own', name, address, onStderr })
-    if (!conversation) return { ok: false, message: 'the gateway does not accept this server', hints: [] }
-    const error = initialize && (await replayed(conversation, initialize))
-    if (!error) return { ok: true }
-    return { ok: false, message: 'the server did not resume the earlier connection', hints: [error.message] }
+    const onStderr = (text: string): void => this.#write(STDERR + JSON.stringify(text))
+    const spender = { tenant, principal }
+    const caller = { ...spender, session: madeSession(process) }
+    const conversation = mcp.converse(caller, { kind: 'own', name, address, onStderr })
+    const known = (): boolean => identityOf(join, tokens)?.principal === principal
+    this.#program = conversation && { conversation, spender, known }
+    return conversation
   }
 
-  function take(line: Uint8Array): void {
-    if (!conversation) return
+  #take(line: Uint8Array): void {
+    if (!this.#program) return
+    const { conversation, spender, known } = this.#program
     if (!known()) {
-      drop('has a revoked token')
+      this.#drop('has a revoked token')
       return
     }
     // Empty lines are ignored. Many programs end with one.
     if (line.length === 0) return
     const message = parseMessage(line)
-    spend(line.length, message.kind !== 'unreadable')
-    if (message.kind !== 'request') {
-      conversation.take(message, out).catch(() => undefined)
-      return
-    }
-    if (isStopping || active >= limits.requests) {
-      const why = isStopping
-        ? 'the gateway is stopping'
-        : 'too many requests are in progress; wait for answers'
-      write(formatError(message.id, { code: CODE.internal, message: why }))
-      return
-    }
-    conversation.take(message, counted(message)).catch(() => {
-      write(formatError(message.id, { code: CODE.internal, message: GATEWAY_FAULT }))
-    })
+    this.#spend(spender, line.length, message.kind !== 'unreadable')
+    if (message.kind === 'request') this.#takeRequest(conversation, message)
+    else conversation.take(message, this.#out).catch(() => undefined)
+  }
+
+  #takeRequest(conversation: Conversation, request: Request): void {
+    const refuse = (message: string): void =>
+      this.#write(formatError(request.id, { code: CODE.internal, message }))
+    if (this.#isStopping) refuse('the gateway is stopping')
+    else if (this.#active >= this.#limits.requests)
+      refuse('too many requests are in progress; wait for answers')
+    else conversation.take(request, this.#counted(request)).catch(() => refuse(GATEWAY_FAULT))
   }
 
   /** Charges the principal for a line. If it is in debt, reading pauses; nothing is lost. */
-  function spend(bytes: number, readable: boolean): void {
-    if (!readable) options.budget.fine(spender)
-    const seconds = options.budget.charge(spender, bytes)
-    if (seconds === 0 || paused) return
-    socket.pause()
-    paused = setTimeout(() => {
-      paused = undefined
-      socket.resume()
+  #spend(spender: Spender, bytes: number, readable: boolean): void {
+    const { budget } = this.#options
+    if (!readable) budget.fine(spender)
+    const seconds = budget.charge(spender, bytes)
+    if (seconds === 0 || this.#paused) return
+    this.#socket.pause()
+    this.#paused = setTimeout(() => {
+      this.#paused = undefined
+      this.#socket.resume()
     }, 1000 * seconds)
   }
 
   /** The output of one request, which counts as active until its end. Listening does not count. */
-  function counted({ method }: Request): Out {
-    if (method === 'subscriptions/listen') return out
-    active++
+  #counted({ method }: Request): Out {
+    if (method === 'subscriptions/listen') return this.#out
+    this.#active++
     let isDone = false
     const done = (): void => {
       if (isDone) return
       isDone = true
-      active--
-      leaveIfIdle()
+      this.#active--
+      this.#leaveIfIdle()
     }
     return {
-      send(text, last) {
-        write(text)
+      send: (text, last) => {
+        this.#write(text)
         if (last) done()
       },
       end: done,
     }
   }
 
-  // A function, because the value changes across an `await`.
-  const isOver = (): boolean => stage === 'over'
-
-  function leaveIfIdle(): void {
-    if (active > 0 || stage === 'joining') return
-    settled()
-    if (isLeaving) socket.end()
+  #leaveIfIdle(): void {
+    if (this.#active > 0 || this.#stage === 'joining') return
+    this.#settled()
+    if (this.#isLeaving) this.#socket.end()
   }
+}
 
-  const reader = createLineReader(MAX_MESSAGE, { onLine, onOverflow: () => drop('sent too long a line') })
-  socket.on('data', (chunk: Buffer) => reader.push(chunk))
-  // It sends no more requests, but may wait for answers.
-  socket.on('end', () => {
-    isLeaving = true
-    leaveIfIdle()
-  })
-  // The close event follows.
-  socket.on('error', () => undefined)
-  socket.on('close', () => {
-    clearTimeout(deadline)
-    clearTimeout(paused)
-    reader.stop()
-    stage = 'over'
-    settled()
-    left()
-    conversation?.close().catch(() => options.log('warn', 'an MCP conversation could not be closed'))
-  })
-
-  return {
-    async close() {
-      isStopping = true
-      if (active > 0) await within(limits.grace, (resolve) => (settled = resolve))
-      write(GOODBYE)
-      if (!socket.destroyed) await within(CLOSE_WITHIN, (resolve) => void socket.once('close', resolve).end())
-      socket.destroy()
-    },
-  }
+function refusal(message: string, ...hints: readonly string[]): JoinAnswer {
+  return { ok: false, message, hints }
 }
 
 const GATEWAY_FAULT = 'internal error of the gateway; see its log'

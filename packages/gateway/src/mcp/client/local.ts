@@ -7,12 +7,7 @@ import { createBudget } from '../../budget.ts'
 import { bindSocket } from './local-bind.ts'
 import { formatWelcome } from './local-join.ts'
 import { HAS_PIPES, socketPath } from './local-path.ts'
-import {
-  createLocalConnection,
-  type LocalLimits,
-  type LocalOptions,
-  type LocalConnection,
-} from './local-connection.ts'
+import { LocalConnection, type LocalLimits, type LocalOptions } from './local-connection.ts'
 import { MAX_MESSAGE } from '../message.ts'
 
 export { socketPath, type LocalLimits }
@@ -49,7 +44,7 @@ export async function openLocal(data: string, options: LocalOptions): Promise<Lo
       )
       return
     }
-    const connection = createLocalConnection(socket, { ...options, budget }, limits, () =>
+    const connection = new LocalConnection(socket, { ...options, budget }, limits, () =>
       connections.delete(connection),
     )
     connections.add(connection)
