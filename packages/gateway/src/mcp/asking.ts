@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '@tollgate/evidence'
 import { CODE, formatRequest, RpcFault, type Response } from './message.ts'
-import { withResolvers } from './server/calls.ts'
+import { withResolvers } from './waiting.ts'
 
 const MAX_WAITING = 256
 

@@ -5,6 +5,7 @@ import { LEGACY, VERSIONS } from './protocol.ts'
 import type { ServerLink } from './link.ts'
 import type { Reach } from './proxy.ts'
 import { UpstreamFault, type ServerHello } from './server/upstream.ts'
+import { orLate } from './waiting.ts'
 
 /** The result of `server/discover`. `initialize` is built from it too. @throws UpstreamFault if a single server is down. */
 export async function describe(reach: Reach): Promise<JsonObject> {
@@ -33,17 +34,11 @@ const MERGED: JsonObject = { name: 'tollgate', title: 'Tollgate', version: '1' }
 const PATIENCE_MS = 3000
 
 async function helloInTime(link: ServerLink): Promise<ServerHello | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), PATIENCE_MS)
-  })
   try {
-    return await Promise.race([link.hello(), late])
+    return await orLate(link.hello(), PATIENCE_MS)
   } catch (fault) {
     if (fault instanceof UpstreamFault) return undefined
     throw fault
-  } finally {
-    clearTimeout(timer)
   }
 }
 

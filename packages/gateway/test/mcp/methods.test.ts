@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest'
 import { FACULTIES } from '../../src/tools/offer.ts'
 import { META, metaForServer } from '../../src/mcp/protocol.ts'
 import { SENT } from '../../src/mcp/methods.ts'
-import { createCalls } from '../../src/mcp/server/calls.ts'
+import { ServerCalls } from '../../src/mcp/server/calls.ts'
 import { ASKS } from '../../src/mcp/server/incoming.ts'
 import {
   CLIENT_META,
@@ -201,7 +201,7 @@ describe('the tables', () => {
   })
 
   test('are checked again before a request is sent to a server', () => {
-    const calls = createCalls()
+    const calls = new ServerCalls()
     for (const method of SENT) expect(calls.open(method, {}).method).toBe(method)
     for (const method of ['tasks/get', 'logging/setLevel', 'roots/list', 'x/y', 'constructor', '']) {
       expect(() => calls.open(method, {})).toThrow('this request must not be sent to servers')

@@ -5,6 +5,7 @@ import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { createConnect, type ConnectOptions } from '../../src/mcp/server/connect.ts'
 import {
   UpstreamFault,
+  type Exchange,
   type ServerAddress,
   type Upstream,
   type UpstreamAnswer,
@@ -35,7 +36,7 @@ export interface UpstreamRig extends Upstream {
   /** Resolves when a notification of this method has arrived. */
   toldOf(method: string): Promise<Told>
   /** The text a tool answers with. */
-  call(tool: string, given?: JsonObject, exchange?: Parameters<Upstream['request']>[2]): Promise<string>
+  call(tool: string, given?: JsonObject, exchange?: Exchange): Promise<string>
 }
 
 const open = new Set<Upstream>()
@@ -103,11 +104,7 @@ export function connectTo(
     }
   }
 
-  return {
-    ...upstream,
-    get incarnation() {
-      return upstream.incarnation
-    },
+  return Object.assign(upstream, {
     told,
     logged,
     stderr: () => stderr,
@@ -115,12 +112,12 @@ export function connectTo(
     down: async (times = 1) => {
       await until(() => (downs >= times ? true : undefined))
     },
-    toldOf: (method) => until(() => told.find((each) => each.method === method)),
-    async call(tool, given = {}, exchange = {}) {
+    toldOf: (method: string) => until(() => told.find((each) => each.method === method)),
+    async call(tool: string, given: JsonObject = {}, exchange: Exchange = {}) {
       const answer = await upstream.request('tools/call', { name: tool, arguments: given }, exchange)
       return textOf(answer)
     },
-  }
+  })
 }
 
 /** The text of an answer; for an error its code and message. */

@@ -1,10 +1,10 @@
 // The active requests to a server. Each has its own id, one answer and a deadline.
 
+import { isObject, type JsonObject } from '@tollgate/evidence'
 import { CODE, type RpcError } from '../message.ts'
 import { isSent } from '../methods.ts'
-import { withoutClaims } from './claims.ts'
+import { startTimer, withResolvers } from '../waiting.ts'
 import { UpstreamFault, type Exchange, type UpstreamAnswer, type UpstreamFaultCode } from './upstream.ts'
-import type { JsonObject } from '@tollgate/evidence'
 
 export interface ServerCall {
   /** Used once. Also the progress token. */
@@ -25,75 +25,66 @@ export interface ServerCall {
 export type OnChange = (method: string, params: JsonObject) => void
 
 /** The active requests on one channel, oldest first. */
-export interface ServerCalls {
-  open(method: string, exchange: Exchange, onChange?: OnChange): ServerCall
-  find(id: unknown): ServerCall | undefined
-  all(): readonly ServerCall[]
-  failAll(fault: UpstreamFault): void
-}
+export class ServerCalls {
+  readonly #under = new Map<number, ServerCall>()
+  #last = 0
 
-export function createCalls(): ServerCalls {
-  const under = new Map<number, ServerCall>()
-  let last = 0
-  return {
-    open(method, exchange, onChange) {
-      // The last check before the server. The type alone proves nothing at run time.
-      if (!isSent(method)) throw new TypeError('this request must not be sent to servers')
-      const id = ++last
-      const call = createCall({ id, method, exchange, onChange }, () => under.delete(id))
-      under.set(id, call)
-      return call
-    },
-    find: (id) => (typeof id === 'number' ? under.get(id) : undefined),
-    all: () => [...under.values()],
-    failAll(fault) {
-      for (const call of [...under.values()]) call.fail(fault)
-    },
+  open(method: string, exchange: Exchange, onChange?: OnChange): ServerCall {
+    // The last check before the server. The type alone proves nothing at run time.
+    if (!isSent(method)) throw new TypeError('this request must not be sent to servers')
+    const { promise, resolve, reject } = withResolvers<UpstreamAnswer>()
+    // A rejection without a reader must not be unhandled.
+    promise.catch(() => undefined)
+    const id = ++this.#last
+    const under = this.#under
+    const call: ServerCall = {
+      ...{ id, method, exchange, onChange, answer: promise },
+      get over() {
+        return !under.has(id)
+      },
+      settle(answer) {
+        if (under.delete(id)) resolve(withoutClaims(answer))
+      },
+      fail(fault) {
+        if (under.delete(id)) reject(fault)
+      },
+    }
+    under.set(id, call)
+    return call
+  }
+
+  find(id: unknown): ServerCall | undefined {
+    return typeof id === 'number' ? this.#under.get(id) : undefined
+  }
+
+  all(): readonly ServerCall[] {
+    return [...this.#under.values()]
+  }
+
+  failAll(fault: UpstreamFault): void {
+    for (const call of this.all()) call.fail(fault)
   }
 }
 
-function createCall(
-  asked: Pick<ServerCall, 'id' | 'method' | 'exchange' | 'onChange'>,
-  onOver: () => void,
-): ServerCall {
-  const { promise, resolve, reject } = withResolvers<UpstreamAnswer>()
-  // A rejection without a reader must not be unhandled.
-  promise.catch(() => undefined)
-  let over = false
-  const once = (settle: () => void): void => {
-    if (over) return
-    over = true
-    onOver()
-    settle()
-  }
-  return {
-    ...asked,
-    answer: promise,
-    get over() {
-      return over
-    },
-    settle: (answer) => once(() => resolve(withoutClaims(answer))),
-    fail: (fault) => once(() => reject(fault)),
-  }
+// The prefix of all keys of Tollgate.
+const OURS = 'dev.tollgate/'
+
+/** An answer without the keys of Tollgate. Only the gateway may state decisions and approvals. */
+function withoutClaims(answer: UpstreamAnswer): UpstreamAnswer {
+  if (answer.ok) return { ok: true, result: metaWithout(answer.result) }
+  const { data } = answer.error
+  return isObject(data)
+    ? { ok: false, error: { ...answer.error, data: metaWithout(unclaimed(data)) } }
+    : answer
 }
 
-export function withResolvers<T>(): {
-  promise: Promise<T>
-  resolve: (value: T) => void
-  reject: (fault: Error) => void
-} {
-  let resolve: (value: T) => void = () => undefined
-  let reject: (fault: Error) => void = () => undefined
-  const promise = new Promise<T>((yes, no) => {
-    resolve = yes
-    reject = no
-  })
-  return { promise, resolve: (value) => resolve(value), reject: (fault) => reject(fault) }
+function metaWithout(value: JsonObject): JsonObject {
+  const { _meta } = value
+  return isObject(_meta) ? { ...value, _meta: unclaimed(_meta) } : value
 }
 
-/** Milliseconds of a monotonic clock. */
-export function now(): number {
-  return performance.now()
+function unclaimed(value: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !name.startsWith(OURS)))
 }
 
 /** Waits for a promise until the client cancels or the deadline passes; then rejects. */
@@ -114,15 +105,6 @@ export async function within<T>(
     clearTimeout(timer)
     signal?.removeEventListener('abort', onAbort)
   }
-}
-
-// Node's timers fire at once beyond this.
-const MAX_TIMER = 0x7fffffff
-
-/** Calls back at a time of `now()`; never for infinity. */
-export function startTimer(deadline: number, onTime: () => void): NodeJS.Timeout | undefined {
-  const wait = deadline - now()
-  return wait > MAX_TIMER ? undefined : setTimeout(onTime, Math.max(0, wait))
 }
 
 export function cancelled(name: string): UpstreamFault {

@@ -2,16 +2,9 @@
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { Log } from '../../log.ts'
-import {
-  cancelled,
-  faultOf,
-  silent,
-  startTimer,
-  type ServerCall,
-  type ServerCalls,
-  type OnChange,
-} from './calls.ts'
+import { cancelled, faultOf, silent, type ServerCall, type ServerCalls, type OnChange } from './calls.ts'
 import type { SentMethod } from '../methods.ts'
+import { startTimer } from '../waiting.ts'
 import type { Exchange, UpstreamAnswer, UpstreamEvents, UpstreamFault } from './upstream.ts'
 
 /** A connection to a server. Once it ended it is never opened again. */

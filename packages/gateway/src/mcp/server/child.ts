@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { lineWriter } from '../lines.ts'
 import type { ServerAddress } from './upstream.ts'
 
-interface Child {
+export interface Child {
   /** Writes a line. False if the process does not read and the queue is full. */
   write(line: string): boolean
   /** Ends the process: closes its input, then sends SIGTERM, then SIGKILL. */

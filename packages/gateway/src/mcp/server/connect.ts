@@ -3,9 +3,9 @@
 import type { Log } from '../../log.ts'
 import type { Times } from './channel.ts'
 import { MAX_MESSAGE } from '../message.ts'
-import { createReconnecting } from './reconnect.ts'
-import { openHttp } from './http.ts'
-import { openStdio } from './stdio.ts'
+import { HttpServerChannel } from './http.ts'
+import { ReconnectingServer } from './reconnect.ts'
+import { StdioChannel } from './stdio.ts'
 import type { Connect } from './upstream.ts'
 
 export interface ConnectOptions {
@@ -38,24 +38,10 @@ export function createConnect(options: ConnectOptions): Connect {
     const shared = { name, log, events, maxMessage }
     if (address.transport === 'http') {
       // No process to protect from restarts.
-      const own = { ...times, backOff: 0 }
-      return createReconnecting({
-        name,
-        client,
-        events,
-        log,
-        times: own,
-        open: (onEnd) => openHttp({ ...shared, times: own, address, onEnd }),
-      })
+      const own = { ...shared, times: { ...times, backOff: 0 } }
+      return new ReconnectingServer(client, own, (onEnd) => new HttpServerChannel({ ...own, address, onEnd }))
     }
-    return createReconnecting({
-      name,
-      client,
-      events,
-      log,
-      times,
-      open: (onEnd) =>
-        openStdio({ ...shared, times, address, maxQueue, onEnd, ...(onStderr && { onStderr }) }),
-    })
+    const own = { ...shared, times, maxQueue, ...(onStderr && { onStderr }) }
+    return new ReconnectingServer(client, own, (onEnd) => new StdioChannel({ ...own, address, onEnd }))
   }
 }

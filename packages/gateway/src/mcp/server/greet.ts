@@ -3,11 +3,12 @@
 // that supports both follows the last question.
 
 import { isList, isObject } from '@tollgate/evidence'
-import { faultOf, within, withResolvers, type ServerCall } from './calls.ts'
+import { faultOf, within, type ServerCall } from './calls.ts'
 import { perform, post, type ServerChannel, type Times } from './channel.ts'
 import { LEGACY, MODERN } from '../protocol.ts'
 import { initializeParams, readInitialized, speakLegacy, type ServerSession } from './legacy.ts'
 import { CODE, formatNotification } from '../message.ts'
+import { orLate } from '../waiting.ts'
 import { readDiscovered, senderMeta, speakModern } from './modern.ts'
 import type { ClientHello, ServerHello, UpstreamAnswer, UpstreamEvents, UpstreamFault } from './upstream.ts'
 
@@ -34,7 +35,7 @@ async function meet(channel: ServerChannel, options: GreetOptions): Promise<Serv
   const { client, times, probe } = options
   const call = probe ? ask(channel, client) : undefined
   const silence = channel.transport === 'stdio' ? times.silence : Infinity
-  const early = call && (await answerWithin(call, silence))
+  const early = call && (await orLate(call.answer, silence))
   const modern = early && readModern(channel.name, early)
   if (modern) return beginModern(channel, modern, options)
   const answer = await initialize(channel, options)
@@ -72,18 +73,6 @@ async function beginLegacy(
   await channel.send(formatNotification('notifications/initialized', {}))
   channel.attend?.()
   return speakLegacy(channel, hello, times.patience)
-}
-
-/** The answer, or undefined if it is late. @throws UpstreamFault. */
-async function answerWithin(call: ServerCall, milliseconds: number): Promise<UpstreamAnswer | undefined> {
-  if (milliseconds === Infinity) return call.answer
-  const { promise, resolve } = withResolvers<undefined>()
-  const timer = setTimeout(() => resolve(undefined), milliseconds)
-  try {
-    return await Promise.race([call.answer, promise])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 const MODERN_ERRORS: readonly number[] = [

@@ -32,44 +32,43 @@ interface Mirrored {
   readonly path: readonly string[]
 }
 
-/** The arguments that the tools of a server want in headers. */
-interface ParamHeaders {
-  /** Records a page of tools. Leaves out tools with invalid marks, because they could not be called. */
-  learn(result: JsonObject, isFirst: boolean): JsonObject
-  /** The headers of a call. */
-  headersFor(params: JsonObject): Record<string, string>
-}
-
 const MAX_TOOLS = 10_000
 
-export function createParamHeaders(onRefused: (tool: string) => void): ParamHeaders {
-  const known = new Map<string, readonly Mirrored[]>()
+/** The arguments that the tools of a server want in headers. */
+export class ParamHeaders {
+  readonly #onRefused: (tool: string) => void
+  readonly #known = new Map<string, readonly Mirrored[]>()
 
-  function isUsable(tool: Json): boolean {
+  constructor(onRefused: (tool: string) => void) {
+    this.#onRefused = onRefused
+  }
+
+  /** Records a page of tools. Leaves out tools with invalid marks, because they could not be called. */
+  learn(result: JsonObject, isFirst: boolean): JsonObject {
+    const { tools } = result
+    if (!isList(tools)) return result
+    if (isFirst) this.#known.clear()
+    const usable = tools.filter((tool) => this.#isUsable(tool))
+    return usable.length === tools.length ? result : { ...result, tools: usable }
+  }
+
+  #isUsable(tool: Json): boolean {
     if (!isObject(tool) || typeof tool['name'] !== 'string') return true
     const found = mirroredIn(tool['inputSchema'])
-    if (found === undefined) onRefused(tool['name'])
-    else if (found.length > 0 && known.size < MAX_TOOLS) known.set(tool['name'], found)
+    if (found === undefined) this.#onRefused(tool['name'])
+    else if (found.length > 0 && this.#known.size < MAX_TOOLS) this.#known.set(tool['name'], found)
     return found !== undefined
   }
 
-  return {
-    learn(result, isFirst) {
-      const { tools } = result
-      if (!isList(tools)) return result
-      if (isFirst) known.clear()
-      const usable = tools.filter(isUsable)
-      return usable.length === tools.length ? result : { ...result, tools: usable }
-    },
-    headersFor({ name, arguments: given }) {
-      const mirrored = known.get(typeof name === 'string' ? name : '') ?? []
-      return Object.fromEntries(
-        mirrored.flatMap(({ header, path }) => {
-          const value = textAt(given, path)
-          return value === undefined ? [] : [[header, headerValue(value)]]
-        }),
-      )
-    },
+  /** The headers of a call. */
+  headersFor({ name, arguments: given }: JsonObject): Record<string, string> {
+    const mirrored = this.#known.get(typeof name === 'string' ? name : '') ?? []
+    return Object.fromEntries(
+      mirrored.flatMap(({ header, path }) => {
+        const value = textAt(given, path)
+        return value === undefined ? [] : [[header, headerValue(value)]]
+      }),
+    )
   }
 }
 

@@ -4,18 +4,6 @@
 import { Pool, type Dispatcher } from 'undici'
 import type { ServerAddress } from './upstream.ts'
 
-interface Requests {
-  /** Sends a request. Rejects without an answer; `isUnreached` then tells whether it may have been sent. */
-  send(request: HttpRequest): Promise<Dispatcher.ResponseData>
-  /** Registers an operation that can be aborted. */
-  track(): AbortController
-  /** Removes it. */
-  untrack(abort: AbortController): void
-  /** Aborts all registered operations. */
-  abortAll(): void
-  close(): Promise<void>
-}
-
 export interface HttpRequest {
   readonly method: 'POST' | 'GET' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
@@ -26,38 +14,53 @@ export interface HttpRequest {
 const CONNECT_WITHIN = 10_000
 const MAX_CONNECTIONS = 128
 
-/** Returns the sender of requests for an address. */
-export function createRequests(address: ServerAddress & { readonly transport: 'http' }): Requests {
-  const { origin, pathname, search } = new URL(address.url)
-  const given = lowerCased(address.headers)
-  const tracked = new Set<AbortController>()
-  // The callers set the time limits: a tool may take long, and a stream may be quiet.
-  const pool = new Pool(origin, {
-    connections: MAX_CONNECTIONS,
-    pipelining: 1,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: { timeout: CONNECT_WITHIN },
-  })
+export class HttpRequests {
+  readonly #pool: Pool
+  readonly #path: string
+  /** The configured headers. */
+  readonly #given: Readonly<Record<string, string>>
+  readonly #running = new Set<AbortController>()
 
-  return {
-    async send({ headers, ...request }) {
-      const all = { ...given, ...headers }
-      const response = await pool.request({ ...request, path: `${pathname}${search}`, headers: all })
-      // The reader sees the error. Without a reader it must not end the process.
-      response.body.on('error', () => undefined)
-      return response
-    },
-    track() {
-      const abort = new AbortController()
-      tracked.add(abort)
-      return abort
-    },
-    untrack: (abort) => void tracked.delete(abort),
-    abortAll() {
-      for (const abort of tracked) abort.abort()
-    },
-    close: () => pool.destroy(),
+  constructor(address: ServerAddress & { readonly transport: 'http' }) {
+    const { origin, pathname, search } = new URL(address.url)
+    this.#path = `${pathname}${search}`
+    this.#given = lowerCased(address.headers)
+    // The callers set the time limits: a tool may take long, and a stream may be quiet.
+    this.#pool = new Pool(origin, {
+      connections: MAX_CONNECTIONS,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { timeout: CONNECT_WITHIN },
+    })
+  }
+
+  /** Sends a request. Rejects without an answer; `isUnreached` then tells whether it may have been sent. */
+  async send({ headers, ...request }: HttpRequest): Promise<Dispatcher.ResponseData> {
+    const all = { ...this.#given, ...headers }
+    const response = await this.#pool.request({ ...request, path: this.#path, headers: all })
+    // The reader sees the error. Without a reader it must not end the process.
+    response.body.on('error', () => undefined)
+    return response
+  }
+
+  /** Runs an operation that `abortAll` aborts. */
+  async run(work: (abort: AbortController) => Promise<void>): Promise<void> {
+    const abort = new AbortController()
+    this.#running.add(abort)
+    try {
+      await work(abort)
+    } finally {
+      this.#running.delete(abort)
+    }
+  }
+
+  abortAll(): void {
+    for (const abort of this.#running) abort.abort()
+  }
+
+  close(): Promise<void> {
+    return this.#pool.destroy()
   }
 }
 

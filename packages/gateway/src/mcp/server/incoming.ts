@@ -1,8 +1,8 @@
 // Takes messages from a server. Each is read strictly and passed to the request it belongs to, or dropped and counted.
 
 import { canonicalize, isObject, type JsonObject } from '@tollgate/evidence'
-import type { Log } from '../../log.ts'
 import { faultOf, type ServerCall, type ServerCalls } from './calls.ts'
+import type { ChannelOptions } from './channel.ts'
 import { META, without } from '../protocol.ts'
 import { outlineOf } from './outline.ts'
 import {
@@ -18,7 +18,7 @@ import {
   type RpcError,
   type Unreadable,
 } from '../message.ts'
-import type { UpstreamAnswer, UpstreamEvents } from './upstream.ts'
+import type { UpstreamAnswer } from './upstream.ts'
 
 interface Source {
   /** The request whose stream it came on. */
@@ -27,16 +27,8 @@ interface Source {
   readonly answers: boolean
 }
 
-export interface Incoming {
-  take(bytes: Uint8Array, source: Source): void
-}
-
-interface IncomingOptions {
-  readonly name: string
-  readonly calls: ServerCalls
-  readonly events: UpstreamEvents
-  readonly log: Log
-  readonly maxMessage: number
+/** The channel that the messages come from. */
+interface IncomingEnds {
   /** Undefined until it is known. */
   readonly protocol: () => 'modern' | 'legacy' | undefined
   /** Sends an answer to the server. */
@@ -59,141 +51,159 @@ const MAX_GARBAGE = 100
 // Each is a question that may reach a person.
 const MAX_ASKS = 32
 
-export function createIncoming(options: IncomingOptions): Incoming {
-  const { name, calls, events, log, maxMessage, protocol, send, onTooMuch } = options
-  let garbage = 0
-  let strays = 0
-  let asks = 0
+export class Incoming {
+  readonly #options: Pick<ChannelOptions, 'name' | 'log' | 'events' | 'maxMessage'>
+  readonly #calls: ServerCalls
+  readonly #ends: IncomingEnds
+  /** The numbers of unreadable messages, of dropped ones, and of open questions. */
+  #garbage = 0
+  #strays = 0
+  #asks = 0
 
-  function take(bytes: Uint8Array, source: Source): void {
-    const message = parseMessage(bytes, maxMessage)
-    if (message.kind === 'response') takeResponse(message, source)
-    else if (message.kind === 'request') takeRequest(message, source)
-    else if (message.kind === 'notification') takeNotification(message, source)
-    else takeUnreadable(bytes, message, source)
+  constructor(
+    options: Pick<ChannelOptions, 'name' | 'log' | 'events' | 'maxMessage'>,
+    calls: ServerCalls,
+    ends: IncomingEnds,
+  ) {
+    this.#options = options
+    this.#calls = calls
+    this.#ends = ends
   }
 
-  function takeResponse(response: Response, source: Source): void {
-    const call = answered(response.id, source)
+  take(bytes: Uint8Array, source: Source): void {
+    const message = parseMessage(bytes, this.#options.maxMessage)
+    if (message.kind === 'response') this.#takeResponse(message, source)
+    else if (message.kind === 'request') this.#takeRequest(message, source)
+    else if (message.kind === 'notification') this.#takeNotification(message, source)
+    else this.#takeUnreadable(bytes, message, source)
+  }
+
+  #takeResponse(response: Response, source: Source): void {
+    const call = this.#answered(response.id, source)
     if (call) call.settle(answerOf(response))
-    else drop('an answer without a request')
+    else this.#drop('an answer without a request')
   }
 
-  function answered(id: unknown, { call: own, answers }: Source): ServerCall | undefined {
-    const call = answers ? calls.find(id) : undefined
+  #answered(id: unknown, { call: own, answers }: Source): ServerCall | undefined {
+    const call = answers ? this.#calls.find(id) : undefined
     return own === undefined || own === call ? call : undefined
   }
 
   /** An unreadable answer fails its call. Other unreadable messages are only counted. */
-  function takeUnreadable(bytes: Uint8Array, { error }: Unreadable, source: Source): void {
+  #takeUnreadable(bytes: Uint8Array, { error }: Unreadable, source: Source): void {
+    const { name, log } = this.#options
     const { id, isAnswer, isResult } = outlineOf(bytes)
-    const call = isAnswer ? answered(id, source) : undefined
+    const call = isAnswer ? this.#answered(id, source) : undefined
     if (call) call.fail(faultOf('GARBLED', name, error.message, isResult ? { bytes } : {}))
-    else if (!isAnswer && id !== undefined) refuse(id, error)
-    garbage++
-    if (isPowerOfTen(garbage))
-      log('warn', 'a server sends unreadable messages', { server: name, times: garbage })
-    if (garbage === MAX_GARBAGE) onTooMuch()
+    else if (!isAnswer && id !== undefined) this.#refuse(id, error)
+    const times = ++this.#garbage
+    if (isPowerOfTen(times)) log('warn', 'a server sends unreadable messages', { server: name, times })
+    if (times === MAX_GARBAGE) this.#ends.onTooMuch()
   }
 
-  function drop(what: string): void {
-    strays++
-    if (isPowerOfTen(strays))
-      log('warn', 'a server sends messages that are dropped', { server: name, what, times: strays })
+  #drop(what: string): void {
+    const { name, log } = this.#options
+    const times = ++this.#strays
+    if (isPowerOfTen(times))
+      log('warn', 'a server sends messages that are dropped', { server: name, what, times })
   }
 
-  function refuse(id: RequestId, error: RpcError): void {
-    send(formatError(id, error))
+  #refuse(id: RequestId, error: RpcError): void {
+    this.#ends.send(formatError(id, error))
   }
 
-  function takeRequest({ id, method, params }: Request, { call }: Source): void {
-    if (method === 'ping') return send(formatResult(id, '{}'))
-    if (!ASKS.includes(method) || protocol() === 'modern') {
-      return refuse(id, { code: CODE.methodNotFound, message: 'the client has no such method' })
+  #takeRequest({ id, method, params }: Request, { call }: Source): void {
+    if (method === 'ping') return this.#ends.send(formatResult(id, '{}'))
+    if (!ASKS.includes(method) || this.#ends.protocol() === 'modern') {
+      return this.#refuse(id, { code: CODE.methodNotFound, message: 'the client has no such method' })
     }
-    const target = call ?? likeliestAsked()
-    if (target?.exchange.onAsk === undefined || asks >= MAX_ASKS) {
-      return refuse(id, { code: CODE.internal, message: 'the client cannot be asked now; try again later' })
+    const target = call ?? this.#likeliestAsked()
+    if (target?.exchange.onAsk === undefined || this.#asks >= MAX_ASKS) {
+      const message = 'the client cannot be asked now; try again later'
+      return this.#refuse(id, { code: CODE.internal, message })
     }
-    void ask(target, { id, method, params })
+    void this.#ask(target, { id, method, params })
   }
 
   /**
    * On a shared connection a question does not name its request. The oldest request that can be asked is taken. If the requests
    * belong to different clients, none is asked.
    */
-  function likeliestAsked(): ServerCall | undefined {
-    const askable = calls.all().filter(({ exchange }) => exchange.onAsk !== undefined)
+  #likeliestAsked(): ServerCall | undefined {
+    const askable = this.#calls.all().filter(({ exchange }) => exchange.onAsk !== undefined)
     const askers = new Set(askable.map(({ exchange }) => exchange.asker))
     return askers.size > 1 ? undefined : askable[0]
   }
 
-  async function ask({ exchange }: ServerCall, { id, method, params }: Omit<Request, 'kind'>): Promise<void> {
-    asks++
+  async #ask({ exchange }: ServerCall, { id, method, params }: Omit<Request, 'kind'>): Promise<void> {
+    this.#asks++
     try {
-      send(formatResult(id, canonicalize(await exchange.onAsk?.(method, params))))
+      this.#ends.send(formatResult(id, canonicalize(await exchange.onAsk?.(method, params))))
     } catch (fault) {
-      refuse(id, errorOf(fault))
+      this.#refuse(id, errorOf(fault))
     } finally {
-      asks--
+      this.#asks--
     }
   }
 
-  function takeNotification({ method, params }: Notification, source: Source): void {
-    if (method === 'notifications/progress') takeProgress(params, source)
-    else if (method === 'notifications/message') takeLogMessage(params, source)
-    else if (CHANGES.includes(method)) takeChange(method, params, source)
-    else if (method === ELICITED) takeElicited(params)
-    else if (!QUIET.includes(method)) drop('an unknown notification')
+  #takeNotification({ method, params }: Notification, source: Source): void {
+    if (method === 'notifications/progress') this.#takeProgress(params, source)
+    else if (method === 'notifications/message') this.#takeLogMessage(params, source)
+    else if (CHANGES.includes(method)) this.#takeChange(method, params, source)
+    else if (method === ELICITED) this.#takeElicited(params)
+    else if (!QUIET.includes(method)) this.#drop('an unknown notification')
   }
 
-  function takeProgress(params: JsonObject, { call: own }: Source): void {
-    const call = calls.find(params['progressToken'])
+  #takeProgress(params: JsonObject, { call: own }: Source): void {
+    const call = this.#calls.find(params['progressToken'])
     const isKnown = call?.exchange.onProgress !== undefined && (own === undefined || own === call)
-    if (!isKnown || typeof params['progress'] !== 'number') return drop('progress without a request')
-    guard(() => call.exchange.onProgress?.(without(params, 'progressToken')))
+    if (!isKnown || typeof params['progress'] !== 'number') return this.#drop('progress without a request')
+    this.#guard(() => call.exchange.onProgress?.(without(params, 'progressToken')))
   }
 
-  function takeLogMessage(params: JsonObject, { call: own }: Source): void {
-    const exchange = (own ?? soleListener())?.exchange
-    guard(() => {
-      if (exchange?.onMessage) exchange.onMessage(params)
-      else events.onNotification('notifications/message', params)
-    })
+  #takeLogMessage(params: JsonObject, { call: own }: Source): void {
+    const exchange = (own ?? this.#soleListener())?.exchange
+    if (exchange?.onMessage) this.#guard(() => exchange.onMessage?.(params))
+    else this.#tell('notifications/message', params)
   }
 
   /** On a shared connection a modern log message belongs to some request. It is assigned only if there is exactly one. */
-  function soleListener(): ServerCall | undefined {
-    const listeners = calls.all().filter(({ exchange }) => exchange.onMessage !== undefined)
-    return protocol() === 'modern' && listeners.length === 1 ? listeners[0] : undefined
+  #soleListener(): ServerCall | undefined {
+    const listeners = this.#calls.all().filter(({ exchange }) => exchange.onMessage !== undefined)
+    return this.#ends.protocol() === 'modern' && listeners.length === 1 ? listeners[0] : undefined
   }
 
-  function takeChange(method: string, params: JsonObject, { call: own }: Source): void {
-    if (protocol() !== 'modern') return guard(() => events.onNotification(method, params))
+  #takeChange(method: string, params: JsonObject, { call: own }: Source): void {
+    if (this.#ends.protocol() !== 'modern') return this.#tell(method, params)
     const meta = isObject(params['_meta']) ? params['_meta'] : {}
-    const call = calls.find(meta[META.subscription])
-    if (!call?.onChange || (own !== undefined && own !== call)) return drop('a change without a subscription')
+    const call = this.#calls.find(meta[META.subscription])
+    if (!call?.onChange || (own !== undefined && own !== call))
+      return this.#drop('a change without a subscription')
     const { onChange } = call
-    guard(() => onChange(method, { ...params, _meta: without(meta, META.subscription) }))
+    this.#guard(() => onChange(method, { ...params, _meta: without(meta, META.subscription) }))
   }
 
   /** Reports that a question at a URL was completed. The modern protocol has no such notification. */
-  function takeElicited({ elicitationId }: JsonObject): void {
-    if (protocol() !== 'legacy' || typeof elicitationId !== 'string')
-      return drop('the completion of an unknown question')
-    guard(() => events.onNotification(ELICITED, { elicitationId }))
+  #takeElicited({ elicitationId }: JsonObject): void {
+    if (this.#ends.protocol() !== 'legacy' || typeof elicitationId !== 'string')
+      return this.#drop('the completion of an unknown question')
+    this.#tell(ELICITED, { elicitationId })
+  }
+
+  #tell(method: string, params: JsonObject): void {
+    this.#guard(() => this.#options.events.onNotification(method, params))
   }
 
   /** A failing handler must not stop the reader. */
-  function guard(tell: () => void): void {
+  #guard(tell: () => void): void {
     try {
       tell()
     } catch (cause) {
-      log('error', 'a message of a server could not be forwarded', { server: name, because: nameOf(cause) })
+      const because = cause instanceof Error ? cause.name : 'unknown'
+      const { name, log } = this.#options
+      log('error', 'a message of a server could not be forwarded', { server: name, because })
     }
   }
-
-  return { take }
 }
 
 // Notifications of the protocol that need no handling.
@@ -210,8 +220,4 @@ function answerOf(response: Response): UpstreamAnswer {
 /** Logs the 1st, 10th, 100th time, and so on. */
 function isPowerOfTen(count: number): boolean {
   return Number.isInteger(Math.log10(count))
-}
-
-function nameOf(cause: unknown): string {
-  return cause instanceof Error ? cause.name : 'unknown'
 }

@@ -1,11 +1,11 @@
 // The client side of the revisions that begin with a handshake.
 
 import { isObject, type JsonObject } from '@tollgate/evidence'
-import { now } from './calls.ts'
 import { perform, type ServerChannel } from './channel.ts'
 import { LEGACY, META, without } from '../protocol.ts'
 import { formatNotification } from '../message.ts'
 import type { SentMethod } from '../methods.ts'
+import { now } from '../waiting.ts'
 import type { ClientHello, Exchange, ServerHello, UpstreamAnswer, WantedChanges } from './upstream.ts'
 
 // Supported over stdio only.

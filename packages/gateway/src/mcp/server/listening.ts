@@ -1,5 +1,6 @@
 // Subscribes to changes of a modern server: one request that stays open, replaced when the subscription changes.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { JsonObject } from '@tollgate/evidence'
 import { perform, type ServerChannel } from './channel.ts'
 import { withMeta } from './legacy.ts'
@@ -33,7 +34,7 @@ export function createListening(
       if (!isOver()) onLost()
       // The server refused. Asking again would get the same answer.
       if (answer?.ok === false) return
-      await idle(pause, over)
+      await sleep(pause, undefined, { signal: over, ref: false }).catch(() => undefined)
       if (!isOver()) notifications = await filterAgain(wanted)
     }
   }
@@ -80,18 +81,4 @@ export function filterOf({ tools, prompts, resources, uris }: WantedChanges): Js
     ...(resources && { resourcesListChanged: true }),
     ...(uris.length > 0 && { resourceSubscriptions: [...new Set(uris)] }),
   }
-}
-
-function idle(milliseconds: number, over: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer)
-      over.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, milliseconds)
-    timer.unref()
-    if (over.aborted) done()
-    else over.addEventListener('abort', done, { once: true })
-  })
 }

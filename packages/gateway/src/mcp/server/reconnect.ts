@@ -1,133 +1,203 @@
 // A connection to a server that outlives its channels. A server that ended is started or connected again on next use, with a
 // delay. A sent request is never sent again on another channel.
 
-import type { Log } from '../../log.ts'
-import { createBackOff } from './back-off.ts'
-import { faultOf, now, within } from './calls.ts'
-import type { ServerChannel, Times } from './channel.ts'
+import type { JsonObject } from '@tollgate/evidence'
+import type { SentMethod } from '../methods.ts'
+import { now } from '../waiting.ts'
+import { faultOf, within } from './calls.ts'
+import type { ChannelOptions, ServerChannel, Times } from './channel.ts'
 import { greet } from './greet.ts'
 import type { ServerSession } from './legacy.ts'
 import {
   UpstreamFault,
   type ClientHello,
+  type Exchange,
   type ServerHello,
   type Upstream,
-  type UpstreamEvents,
+  type UpstreamAnswer,
   type WantedChanges,
 } from './upstream.ts'
 
-interface ReconnectOptions {
-  readonly name: string
-  readonly client: ClientHello
-  readonly events: UpstreamEvents
-  readonly log: Log
-  readonly times: Times
-  /** Opens a channel. It calls `onEnd` if it ends without `close`. */
-  readonly open: (onEnd: () => void) => ServerChannel
+/** Counts failures, so that a failing server is not restarted in a loop. */
+class RestartDelay {
+  readonly #times: Times
+  #failures = 0
+  #upSince: number | undefined
+  #notBefore = 0
+
+  constructor(times: Times) {
+    this.#times = times
+  }
+
+  get isOver(): boolean {
+    return now() >= this.#notBefore
+  }
+
+  /** The server was started. */
+  isUp(): void {
+    this.#upSince = now()
+  }
+
+  /** The server ended, or could not be started. The first restart comes at once; the delay doubles until it has run well. */
+  isDown(): void {
+    const { backOff, longestBackOff, well } = this.#times
+    if (this.#upSince !== undefined && now() - this.#upSince >= well) this.#failures = 0
+    this.#upSince = undefined
+    const pause = this.#failures === 0 ? 0 : Math.min(backOff * 2 ** (this.#failures - 1), longestBackOff)
+    this.#failures = Math.min(this.#failures + 1, 30)
+    this.#notBefore = now() + pause
+  }
 }
 
-export function createReconnecting(options: ReconnectOptions): Upstream {
-  const { name, client, events, log, times, open } = options
-  const backOff = createBackOff(times)
-  const closings = new Set<Promise<void>>()
-  let current: Promise<ServerSession> | undefined
-  let channel: ServerChannel | undefined
-  let up: ServerSession | undefined
-  let wanted: WantedChanges | undefined
-  let isClosed = false
-  let incarnation = 0
-  let known: { readonly of: number; readonly hello: Promise<ServerHello> } | undefined
-  // A server that exits on the modern question is not asked it twice in a row.
-  let probe = true
+type ReconnectOptions = Pick<ChannelOptions, 'name' | 'events' | 'log' | 'times'>
 
-  function ready(): Promise<ServerSession> {
-    if (isClosed) return Promise.reject(faultOf('UNREACHABLE', name, 'the connection was closed'))
-    if (current) return current
-    const wait = backOff.wait()
-    if (wait > 0)
-      return Promise.reject(
-        faultOf('UNREACHABLE', name, 'it ended too often; wait before it is started again'),
-      )
-    const starting = start()
-    current = starting
-    return starting
-  }
+export class ReconnectingServer implements Upstream {
+  incarnation = 0
+  readonly #client: ClientHello
+  readonly #options: ReconnectOptions
+  readonly #open: (onEnd: () => void) => ServerChannel
+  readonly #delay: RestartDelay
+  readonly #closings = new Set<Promise<void>>()
+  /** The newest start, until its channel is dropped. */
+  #current: Promise<ServerSession> | undefined
+  /** The newest channel. */
+  #channel: ServerChannel | undefined
+  /** The session on that channel, after the greeting. */
+  #up: ServerSession | undefined
+  #wanted: WantedChanges | undefined
+  #isClosed = false
+  /** The identity of the server, and the incarnation that it belongs to. */
+  #known: { readonly of: number; readonly hello: Promise<ServerHello> } | undefined
+  /** A server that exits on the modern question is not asked it twice in a row. */
+  #probe = true
 
-  async function start(): Promise<ServerSession> {
-    let own: ServerChannel | undefined
-    try {
-      own = open(() => ended(own))
-      channel = own
-      const deadline = now() + times.hello
-      const onChangesLost = (): void => changesLost(own)
-      const spoken = await greet(own, { client, events, times, probe, deadline, onChangesLost })
-      // A channel may end in the moment the greeting succeeds.
-      if (channel !== own) throw faultOf('UNREACHABLE', name, 'it has ended')
-      begin(spoken)
-      return spoken
-    } catch (cause) {
-      probe = !(probe && own?.transport === 'stdio' && isLost(cause))
-      drop(own)
-      throw unreachable(name, cause)
-    }
-  }
-
-  function begin(spoken: ServerSession): void {
-    up = spoken
-    incarnation++
-    known = { of: incarnation, hello: Promise.resolve(spoken.hello) }
-    backOff.isUp()
-    if (wanted) spoken.listen(listsOf(wanted))
-    if (wanted && wanted.uris.length > 0) void watchAgain(spoken, incarnation)
-  }
-
-  /** Another server may answer now. It learns the subscribed resources only if it is approved. */
-  async function watchAgain(spoken: ServerSession, of: number): Promise<void> {
-    const approved = await events.isApproved().catch(() => false)
-    if (approved && wanted && up === spoken && of === incarnation) spoken.listen(wanted)
-  }
-
-  /** A channel ended. During the greeting, the greeting reports it. */
-  function ended(own: ServerChannel | undefined): void {
-    if (own !== channel) return
-    channel = undefined
-    if (!up) return
-    drop(own)
-    tellDown()
-  }
-
-  /** Another server may answer the next request, because changes are no longer reported. */
-  function changesLost(own: ServerChannel | undefined): void {
-    if (!up || own !== channel) return
-    incarnation++
-    tellDown()
+  /** \`open\` opens a channel. It calls \`onEnd\` if it ends without \`close\`. */
+  constructor(client: ClientHello, options: ReconnectOptions, open: (onEnd: () => void) => ServerChannel) {
+    this.#client = client
+    this.#options = options
+    this.#open = open
+    this.#delay = new RestartDelay(options.times)
   }
 
   /** The identity of the server that is connected now. */
-  async function helloNow(): Promise<ServerHello> {
+  async hello(): Promise<ServerHello> {
     for (;;) {
-      const spoken = await ready()
-      const of = incarnation
-      if (known?.of !== of) known = { of, hello: ask(spoken) }
-      const asked = known
+      const spoken = await this.#ready()
+      const of = this.incarnation
+      if (this.#known?.of !== of) this.#known = { of, hello: this.#ask(spoken) }
+      const asked = this.#known
       const hello = await asked.hello.catch((cause: unknown) => {
-        if (known === asked) known = undefined
-        throw unreachable(name, cause)
+        if (this.#known === asked) this.#known = undefined
+        throw this.#unreachable(cause)
       })
-      if (of === incarnation) return hello
+      if (of === this.incarnation) return hello
     }
   }
 
-  /** Asks again who the server is. A server that now speaks another protocol is greeted again. */
-  async function ask(spoken: ServerSession): Promise<ServerHello> {
-    const own = channel
-    const hello = await spoken.askAgain?.(now() + times.hello)
-    if (hello) return hello
-    if (up === spoken) ended(own)
-    throw faultOf('UNREACHABLE', name, 'it is no longer the same server')
+  async request(method: SentMethod, params: JsonObject, exchange: Exchange = {}): Promise<UpstreamAnswer> {
+    const { only, signal } = exchange
+    const deadline = now() + this.#options.times.patience
+    const spoken = only === undefined ? await this.#any(signal, deadline) : this.#still(only)
+    const holds = (): boolean => only === undefined || (this.#up === spoken && only === this.incarnation)
+    return spoken.request(method, params, exchange, { deadline, holds })
   }
 
-  function tellDown(): void {
+  notify(method: string, params: JsonObject): void {
+    this.#up?.notify(method, params)
+  }
+
+  listen(wanted: WantedChanges): void {
+    this.#wanted = wanted
+    this.#up?.listen(wanted)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#up?.stop()
+    this.#up = undefined
+    this.#track(this.#channel)
+    this.#channel = undefined
+    await Promise.all(this.#closings)
+  }
+
+  #ready(): Promise<ServerSession> {
+    if (this.#isClosed) return Promise.reject(this.#down('the connection was closed'))
+    if (this.#current) return this.#current
+    if (!this.#delay.isOver)
+      return Promise.reject(this.#down('it ended too often; wait before it is started again'))
+    const starting = this.#start()
+    this.#current = starting
+    return starting
+  }
+
+  async #start(): Promise<ServerSession> {
+    let own: ServerChannel | undefined
+    try {
+      own = this.#open(() => this.#ended(own))
+      this.#channel = own
+      const spoken = await greet(own, {
+        ...this.#options,
+        client: this.#client,
+        probe: this.#probe,
+        deadline: now() + this.#options.times.hello,
+        onChangesLost: () => this.#changesLost(own),
+      })
+      // A channel may end in the moment the greeting succeeds.
+      if (this.#channel !== own) throw this.#down('it has ended')
+      this.#begin(spoken)
+      return spoken
+    } catch (cause) {
+      this.#probe = !(this.#probe && own?.transport === 'stdio' && isLost(cause))
+      this.#drop(own)
+      throw this.#unreachable(cause)
+    }
+  }
+
+  #begin(spoken: ServerSession): void {
+    this.#up = spoken
+    this.incarnation++
+    this.#known = { of: this.incarnation, hello: Promise.resolve(spoken.hello) }
+    this.#delay.isUp()
+    const wanted = this.#wanted
+    if (!wanted) return
+    spoken.listen({ ...wanted, uris: [] })
+    if (wanted.uris.length > 0) void this.#watchAgain(spoken, this.incarnation)
+  }
+
+  /** Another server may answer now. It learns the subscribed resources only if it is approved. */
+  async #watchAgain(spoken: ServerSession, of: number): Promise<void> {
+    const approved = await this.#options.events.isApproved().catch(() => false)
+    if (approved && this.#wanted && this.#up === spoken && of === this.incarnation)
+      spoken.listen(this.#wanted)
+  }
+
+  /** A channel ended. During the greeting, the greeting reports it. */
+  #ended(own: ServerChannel | undefined): void {
+    if (own !== this.#channel) return
+    this.#channel = undefined
+    if (!this.#up) return
+    this.#drop(own)
+    this.#tellDown()
+  }
+
+  /** Another server may answer the next request, because changes are no longer reported. */
+  #changesLost(own: ServerChannel | undefined): void {
+    if (!this.#up || own !== this.#channel) return
+    this.incarnation++
+    this.#tellDown()
+  }
+
+  /** Asks again who the server is. A server that now speaks another protocol is greeted again. */
+  async #ask(spoken: ServerSession): Promise<ServerHello> {
+    const own = this.#channel
+    const hello = await spoken.askAgain?.(now() + this.#options.times.hello)
+    if (hello) return hello
+    if (this.#up === spoken) this.#ended(own)
+    throw this.#down('it is no longer the same server')
+  }
+
+  #tellDown(): void {
+    const { name, events, log } = this.#options
     try {
       events.onDown()
     } catch {
@@ -135,67 +205,42 @@ export function createReconnecting(options: ReconnectOptions): Upstream {
     }
   }
 
-  function drop(own: ServerChannel | undefined): void {
-    up?.stop()
-    up = undefined
-    current = undefined
-    channel = undefined
-    backOff.isDown()
-    if (own) track(own.close())
+  #drop(own: ServerChannel | undefined): void {
+    this.#up?.stop()
+    this.#up = undefined
+    this.#current = undefined
+    this.#channel = undefined
+    this.#delay.isDown()
+    this.#track(own)
   }
 
-  function track(closing: Promise<void>): void {
-    closings.add(closing)
-    void closing.finally(() => closings.delete(closing))
+  #track(own: ServerChannel | undefined): void {
+    const closing = own?.close()
+    if (!closing) return
+    this.#closings.add(closing)
+    void closing.finally(() => this.#closings.delete(closing))
   }
 
   /** The connected server, if it is still the intended one. Synchronous, so that it cannot change before use. */
-  function still(only: number): ServerSession {
-    if (up && only === incarnation) return up
-    throw faultOf('UNREACHABLE', name, 'it ended or changed during the decision')
+  #still(only: number): ServerSession {
+    if (this.#up && only === this.incarnation) return this.#up
+    throw this.#down('it ended or changed during the decision')
   }
 
-  function any(signal: AbortSignal | undefined, deadline: number): Promise<ServerSession> {
-    const late = (): UpstreamFault => faultOf('UNREACHABLE', name, 'it is not ready yet')
-    return within(ready(), { signal, deadline, late, name })
+  #any(signal: AbortSignal | undefined, deadline: number): Promise<ServerSession> {
+    const late = (): UpstreamFault => this.#down('it is not ready yet')
+    return within(this.#ready(), { signal, deadline, late, name: this.#options.name })
   }
 
-  return {
-    get incarnation() {
-      return incarnation
-    },
-    hello: helloNow,
-    async request(method, params, exchange = {}) {
-      const { only, signal } = exchange
-      const deadline = now() + times.patience
-      const spoken = only === undefined ? await any(signal, deadline) : still(only)
-      const holds = (): boolean => only === undefined || (up === spoken && only === incarnation)
-      return spoken.request(method, params, exchange, { deadline, holds })
-    },
-    notify: (method, params) => up?.notify(method, params),
-    listen(next) {
-      wanted = next
-      up?.listen(next)
-    },
-    async close() {
-      isClosed = true
-      up?.stop()
-      up = undefined
-      if (channel) track(channel.close())
-      channel = undefined
-      await Promise.all(closings)
-    },
+  #down(because: string): UpstreamFault {
+    return faultOf('UNREACHABLE', this.#options.name, because)
   }
-}
 
-function listsOf(wanted: WantedChanges): WantedChanges {
-  return { ...wanted, uris: [] }
-}
-
-/** Wraps a failure before the connection was ready: nothing of the request was sent. */
-function unreachable(name: string, cause: unknown): UpstreamFault {
-  const because = cause instanceof UpstreamFault ? cause.because : undefined
-  return faultOf('UNREACHABLE', name, because, { cause })
+  /** Wraps a failure before the connection was ready: nothing of the request was sent. */
+  #unreachable(cause: unknown): UpstreamFault {
+    const because = cause instanceof UpstreamFault ? cause.because : undefined
+    return faultOf('UNREACHABLE', this.#options.name, because, { cause })
+  }
 }
 
 function isLost(cause: unknown): boolean {

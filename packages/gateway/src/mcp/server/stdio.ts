@@ -1,10 +1,11 @@
 // A stdio channel to a server process: one message per line in both directions.
 
-import { createCalls, faultOf, type ServerCall } from './calls.ts'
+import type { JsonObject } from '@tollgate/evidence'
+import { faultOf, ServerCalls, type ServerCall } from './calls.ts'
 import type { ServerChannel, ChannelOptions } from './channel.ts'
-import { startChild } from './child.ts'
-import { createIncoming } from './incoming.ts'
-import { createLineReader } from '../lines.ts'
+import { startChild, type Child } from './child.ts'
+import { Incoming } from './incoming.ts'
+import { createLineReader, type LineSplitter } from '../lines.ts'
 import { formatNotification, formatRequest } from '../message.ts'
 import type { ServerAddress, UpstreamFaultCode } from './upstream.ts'
 
@@ -16,78 +17,88 @@ interface StdioOptions extends ChannelOptions {
   readonly onStderr?: (text: string) => void
 }
 
-/** Starts a process and opens a channel to it. */
-export function openStdio(options: StdioOptions): ServerChannel {
-  const { name, log, events, times, address, maxMessage, maxQueue, onStderr, onEnd } = options
-  const calls = createCalls()
-  let spoken: 'modern' | 'legacy' | undefined
-  let hasEnded = false
-  let closing: Promise<void> | undefined
+/** A process and the channel to it. */
+export class StdioChannel implements ServerChannel {
+  readonly name: string
+  readonly transport = 'stdio'
+  readonly calls: ServerCalls = new ServerCalls()
+  readonly #onEnd: () => void
+  readonly #child: Child
+  readonly #lines: LineSplitter
+  #spoken: 'modern' | 'legacy' | undefined
+  #hasEnded = false
+  #closing: Promise<void> | undefined
 
-  const incoming = createIncoming({
-    name,
-    calls,
-    events,
-    log,
-    maxMessage,
-    protocol: () => spoken,
-    send: write,
-    onTooMuch: () => giveUp('GARBLED', 'it sends too much that violates the protocol'),
-  })
-  const lines = createLineReader(maxMessage, {
-    onLine: (line) => {
-      if (!isBlank(line)) incoming.take(line, { answers: true })
-    },
-    onOverflow: () => giveUp('GARBLED', `a line has more than ${maxMessage} bytes`),
-  })
-  const child = startChild({
-    address,
-    grace: times.grace,
-    maxQueue,
-    onOutput: (chunk) => lines.push(chunk),
-    onEnd: (because) => giveUp('LOST', because),
-    ...(onStderr && { onStderr }),
-  })
+  /** Starts the process. */
+  constructor(options: StdioOptions) {
+    const { name, times, address, maxMessage, maxQueue, onStderr, onEnd } = options
+    this.name = name
+    this.#onEnd = onEnd
+    const incoming = new Incoming(options, this.calls, {
+      protocol: () => this.#spoken,
+      send: (message) => this.#write(message),
+      onTooMuch: () => this.#giveUp('GARBLED', 'it sends too much that violates the protocol'),
+    })
+    this.#lines = createLineReader(maxMessage, {
+      onLine(line) {
+        if (!isBlank(line)) incoming.take(line, { answers: true })
+      },
+      onOverflow: () => this.#giveUp('GARBLED', `a line has more than ${maxMessage} bytes`),
+    })
+    this.#child = startChild({
+      address,
+      grace: times.grace,
+      maxQueue,
+      onOutput: (chunk) => this.#lines.push(chunk),
+      onEnd: (because) => this.#giveUp('LOST', because),
+      ...(onStderr && { onStderr }),
+    })
+  }
+
+  speak(protocol: 'modern' | 'legacy'): void {
+    this.#spoken = protocol
+  }
+
+  post(call: ServerCall, params: JsonObject): void {
+    if (this.#hasEnded) call.fail(faultOf('UNREACHABLE', this.name, 'it has ended'))
+    else this.#write(formatRequest(call.id, call.method, params))
+  }
+
+  send(message: string): Promise<void> {
+    this.#write(message)
+    return Promise.resolve()
+  }
+
+  cancel({ id, method }: ServerCall): void {
+    if (method !== 'initialize') this.#write(formatNotification('notifications/cancelled', { requestId: id }))
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close())
+  }
+
+  #close(): Promise<void> {
+    this.#stop('LOST', 'the connection was closed')
+    return this.#child.close()
+  }
+
+  #write(message: string): void {
+    if (this.#hasEnded || this.#child.write(message)) return
+    this.#giveUp('LOST', 'it does not read its input')
+  }
+
+  #giveUp(code: UpstreamFaultCode, because: string): void {
+    if (this.#hasEnded) return
+    this.#stop(code, because)
+    this.#child.kill()
+    this.#onEnd()
+  }
 
   /** Ends the channel: nothing more is taken, and active requests fail. */
-  function giveUp(code: UpstreamFaultCode, because: string): void {
-    if (hasEnded) return
-    hasEnded = true
-    lines.stop()
-    child.kill()
-    calls.failAll(faultOf(code, name, because))
-    onEnd()
-  }
-
-  function write(message: string): void {
-    if (hasEnded || child.write(message)) return
-    giveUp('LOST', 'it does not read its input')
-  }
-
-  function close(): Promise<void> {
-    hasEnded = true
-    lines.stop()
-    calls.failAll(faultOf('LOST', name, 'the connection was closed'))
-    return child.close()
-  }
-
-  return {
-    name,
-    transport: 'stdio',
-    calls,
-    speak: (protocol) => (spoken = protocol),
-    post(call: ServerCall, params) {
-      if (hasEnded) call.fail(faultOf('UNREACHABLE', name, 'it has ended'))
-      else write(formatRequest(call.id, call.method, params))
-    },
-    send(message) {
-      write(message)
-      return Promise.resolve()
-    },
-    cancel({ id, method }) {
-      if (method !== 'initialize') write(formatNotification('notifications/cancelled', { requestId: id }))
-    },
-    close: () => (closing ??= close()),
+  #stop(code: UpstreamFaultCode, because: string): void {
+    this.#hasEnded = true
+    this.#lines.stop()
+    this.calls.failAll(faultOf(code, this.name, because))
   }
 }
 
