@@ -8,7 +8,7 @@ import { ClientQuestions } from './asking.ts'
 import { decisionMeta, denialFault, denialResult } from './denial.ts'
 import { describe, infoOf, negotiate } from './describe.ts'
 import { interimFor, legacySender, metaOf, modernSender, OURS, resultFor, type Sender } from './protocol.ts'
-import type { McpCaller, Govern } from './govern.ts'
+import type { McpCaller } from './govern.ts'
 import {
   CODE,
   errorOf,
@@ -25,8 +25,8 @@ import {
   type RpcError,
   type Unreadable,
 } from './message.ts'
-import { answer, type Turn } from './proxy.ts'
-import { Reaches, type OpenReach, type Reached } from './reach.ts'
+import { answer, type Reach, type Turn } from './proxy.ts'
+import { Reaches, type ReachOptions } from './reach.ts'
 import { ParkedRounds } from './rounds.ts'
 import { UpstreamFault } from './server/upstream.ts'
 import { Notifications } from './notifications.ts'
@@ -55,10 +55,8 @@ export interface Conversation {
   close(): Promise<void>
 }
 
-interface ConversationOptions {
+interface ConversationOptions extends Omit<ReachOptions, 'isUsed' | 'onNotification'> {
   readonly caller: McpCaller
-  readonly open: OpenReach
-  readonly govern: Govern
   readonly log: Log
   /** Called when it has been closed. */
   readonly onClosed: () => void
@@ -73,7 +71,7 @@ interface ActiveRequest {
   /** Lowest level of the log messages that a modern client wants with it. */
   logLevel: string | undefined
   /** The servers that it uses. */
-  reached: Reached | undefined
+  reached: Reach | undefined
 }
 
 const OVER = 'over'
@@ -96,7 +94,14 @@ export class ClientConversation implements Conversation {
 
   constructor(options: ConversationOptions) {
     this.#options = options
-    this.#reaches = new Reaches(options.open, (reached) => this.#uses(reached))
+    this.#reaches = new Reaches({
+      ...options,
+      isUsed: (reached) => this.#uses(reached),
+      onNotification: (link, method, params) => {
+        if (this.#isFrozen()) return
+        this.#notifications.tell(link, method, params, (message) => this.#tellMessage(message))
+      },
+    })
     this.#notifications = new Notifications(this.#reaches)
   }
 
@@ -148,7 +153,7 @@ export class ClientConversation implements Conversation {
     return this.#options.govern.isFrozen(this.#options.caller)
   }
 
-  #uses(used: Reached): boolean {
+  #uses(used: Reach): boolean {
     return this.#rounds.uses(used) || [...this.#active.values()].some(({ reached }) => reached === used)
   }
 
@@ -292,15 +297,10 @@ export class ClientConversation implements Conversation {
   }
 
   /** The servers for a client with these capabilities. */
-  #reachFor(sender: Sender): Reached {
+  #reachFor(sender: Sender): Reach {
     const known = this.#reaches.get(sender)
     if (known) return known
-    const reached = this.#reaches.open(sender, {
-      onNotification: (link, method, params) => {
-        if (this.#isFrozen()) return
-        this.#notifications.tell(link, method, params, (message) => this.#tellMessage(message))
-      },
-    })
+    const reached = this.#reaches.open(sender)
     this.#notifications.askServers()
     return reached
   }

@@ -6,7 +6,6 @@ import { ClientConversation, type Conversation } from './conversation.ts'
 import { Govern, type McpCaller } from './govern.ts'
 import { OUR_INFO } from './protocol.ts'
 import { ServerLink } from './link.ts'
-import { createOpenReach } from './reach.ts'
 import {
   NO_EVENTS,
   UpstreamFault,
@@ -99,9 +98,9 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
       const within = reachable(scope)
       if (within.length === 0) return undefined
       const merged = scope.kind === 'all'
-      const open = createOpenReach({ servers: within, merged, kernel, govern, connect })
+      const reach = { servers: within, merged, catalogue: kernel.catalogue, govern, connect }
       const onClosed = (): void => void conversations.delete(conversation)
-      const conversation = new ClientConversation({ caller, open, govern, log, onClosed })
+      const conversation = new ClientConversation({ ...reach, caller, log, onClosed })
       conversations.add(conversation)
       return conversation
     },

@@ -7,8 +7,8 @@ import { LEVELS, META } from './protocol.ts'
 import { holderOf } from './holder.ts'
 import type { ServerLink } from './link.ts'
 import { CODE, formatNotification, RpcFault, type Request, type RequestId } from './message.ts'
-import { watch, type Turn, type Watching } from './proxy.ts'
-import type { Reached, Reaches } from './reach.ts'
+import { watch, type Reach, type Turn, type Watching } from './proxy.ts'
+import type { Reaches } from './reach.ts'
 import { filterOf } from './server/listening.ts'
 import { UpstreamFault, type WantedChanges } from './server/upstream.ts'
 import { createRateLimit, safeMessage } from './safe-text.ts'
@@ -147,7 +147,7 @@ export class Notifications {
     { id, clientId = id, params }: Request,
     out: Out,
     turn: Turn,
-    reach: Reached,
+    reach: Reach,
   ): Promise<undefined> {
     if (this.#listeners.size >= MAX_LISTENERS)
       throw new RpcFault(CODE.internal, 'too many `subscriptions/listen` requests are open')
@@ -175,7 +175,7 @@ export class Notifications {
 
   /** Answers a subscription method of a legacy client; undefined for any other method. */
   async legacyMethod(
-    reached: Reached,
+    reached: Reach,
     method: string,
     params: JsonObject,
     turn: Turn,
@@ -186,7 +186,7 @@ export class Notifications {
   }
 
   async #subscribe(
-    reach: Reached,
+    reach: Reach,
     faculty: Watching['faculty'],
     { uri }: JsonObject,
     turn: Turn,
@@ -216,7 +216,7 @@ export class Notifications {
 }
 
 /** The URIs that may be subscribed, each judged separately, with its server. */
-async function held(reach: Reached, uris: readonly string[], turn: Turn): Promise<Map<string, string>> {
+async function held(reach: Reach, uris: readonly string[], turn: Turn): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   for (const uri of new Set(uris)) {
     try {

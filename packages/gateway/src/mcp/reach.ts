@@ -1,7 +1,7 @@
 // The servers of one client: one link each, opened for this client and closed with it.
 
-import type { Kernel } from '@tollgate/kernel'
 import type { JsonObject } from '@tollgate/evidence'
+import type { Catalogue } from '@tollgate/kernel/admin'
 import { OUR_INFO, type Sender } from './protocol.ts'
 import type { Govern } from './govern.ts'
 import { ServerLink } from './link.ts'
@@ -9,78 +9,39 @@ import { CODE, RpcFault, textOf } from './message.ts'
 import type { Reach } from './proxy.ts'
 import type { Connect, Server } from './server/upstream.ts'
 
-export interface Reached extends Reach {
-  close(): Promise<void>
-}
-
-/** Events of a server that belong to no request. */
-interface ReachEvents {
-  onNotification(link: ServerLink, method: string, params: JsonObject): void
-}
-
-/** Opens the links for a client. Starts no server before it is needed. */
-export type OpenReach = (sender: Sender, events: ReachEvents) => Reached
-
-/** Opens links to these servers. With `merged`, names carry a server prefix. */
-export function createOpenReach(options: {
+export interface ReachOptions {
   readonly servers: readonly Server[]
+  /** Whether names carry a server prefix. */
   readonly merged: boolean
-  readonly kernel: Kernel
+  readonly catalogue: Catalogue
   readonly govern: Govern
   readonly connect: Connect
-}): OpenReach {
-  const { servers, merged, kernel, govern, connect } = options
-  return ({ capabilities }, events) => {
-    const links = servers.map((server) => {
-      const upstream = connect(
-        server,
-        { capabilities, info: OUR_INFO },
-        {
-          onNotification(method, params) {
-            // A changed tool list changes which calls are allowed, even if no client listens.
-            if (method === 'notifications/tools/list_changed') link.forget()
-            events.onNotification(link, method, params)
-          },
-          onDown: () => link.lose(),
-          async isApproved() {
-            await link.hello()
-            return link.isPinned('resources/subscribe')
-          },
-        },
-      )
-      const link = new ServerLink(server, upstream, kernel.catalogue)
-      return link
-    })
-    return {
-      links,
-      merged,
-      govern,
-      async close() {
-        await Promise.all(links.map(({ upstream }) => upstream.close()))
-      },
-    }
-  }
+  /** Whether a request uses these servers. */
+  readonly isUsed: (reach: Reach) => boolean
+  /** Takes a notification of a server that belongs to no request. */
+  readonly onNotification: (link: ServerLink, method: string, params: JsonObject) => void
 }
 
 const MAX_REACHES = 8
 
 /** The servers of one client: one set for each protocol and each set of capabilities. */
 export class Reaches {
-  readonly #open: OpenReach
-  readonly #isUsed: (reached: Reached) => boolean
-  readonly #known = new Map<string, Reached>()
+  readonly #options: ReachOptions
+  readonly #known = new Map<string, Reach>()
 
-  constructor(open: OpenReach, isUsed: (reached: Reached) => boolean) {
-    this.#open = open
-    this.#isUsed = isUsed
+  constructor(options: ReachOptions) {
+    this.#options = options
   }
 
-  get(sender: Sender): Reached | undefined {
+  get(sender: Sender): Reach | undefined {
     return this.#known.get(keyOf(sender))
   }
 
-  /** Opens the servers for a sender. Closes an idle set if there are too many. @throws RpcFault if all are in use. */
-  open(sender: Sender, events: ReachEvents): Reached {
+  /**
+   * Opens the servers for a sender. Starts none before it is needed. Closes an idle set if there are too many. @throws RpcFault if
+   * all are in use.
+   */
+  open(sender: Sender): Reach {
     if (this.#known.size >= MAX_REACHES) {
       const [idle] = this.#idle()
       if (!idle)
@@ -90,12 +51,36 @@ export class Reaches {
         )
       this.#drop(idle)
     }
-    const reached = this.#open(sender, events)
-    this.#known.set(keyOf(sender), reached)
-    return reached
+    const { servers, merged, govern } = this.#options
+    const links = servers.map((server) => this.#link(server, sender))
+    const reach = { links, merged, govern }
+    this.#known.set(keyOf(sender), reach)
+    return reach
   }
 
-  all(): readonly Reached[] {
+  #link(server: Server, { capabilities }: Sender): ServerLink {
+    const { catalogue, connect, onNotification } = this.#options
+    const upstream = connect(
+      server,
+      { capabilities, info: OUR_INFO },
+      {
+        onNotification(method, params) {
+          // A changed tool list changes which calls are allowed, even if no client listens.
+          if (method === 'notifications/tools/list_changed') link.forget()
+          onNotification(link, method, params)
+        },
+        onDown: () => link.lose(),
+        async isApproved() {
+          await link.hello()
+          return link.isPinned('resources/subscribe')
+        },
+      },
+    )
+    const link = new ServerLink(server, upstream, catalogue)
+    return link
+  }
+
+  all(): readonly Reach[] {
     return [...this.#known.values()]
   }
 
@@ -109,17 +94,21 @@ export class Reaches {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.all().map((reached) => reached.close()))
+    await Promise.all(this.all().map(closeAll))
   }
 
-  #idle(): readonly (readonly [string, Reached])[] {
-    return [...this.#known].filter(([, reached]) => !this.#isUsed(reached))
+  #idle(): readonly (readonly [string, Reach])[] {
+    return [...this.#known].filter(([, reach]) => !this.#options.isUsed(reach))
   }
 
-  #drop([key, reached]: readonly [string, Reached]): void {
+  #drop([key, reach]: readonly [string, Reach]): void {
     this.#known.delete(key)
-    void reached.close()
+    void closeAll(reach)
   }
+}
+
+async function closeAll({ links }: Reach): Promise<void> {
+  await Promise.all(links.map(({ upstream }) => upstream.close()))
 }
 
 function keyOf({ protocol, capabilities }: Sender): string {

@@ -10,22 +10,6 @@ import { answer, type ProxyAnswer, type Reach, type Turn } from './proxy.ts'
 /** The end of a round: the answer, or questions to the client. */
 type Round = { readonly done: ProxyAnswer } | { readonly questions: JsonObject; readonly state: string }
 
-/** A request over several rounds. */
-interface Rounds {
-  /** Identifies the request. A continuation must have the same key. */
-  readonly key: string
-  /** The token for the next round. It changes with every round. */
-  readonly state: string
-  /** The servers that it uses. */
-  readonly reached: object
-  /** Waits for the answer or for questions to the client, whose newest request is `turn`. @throws the fault of the call. */
-  next(turn: Turn): Promise<Round>
-  /** Takes the client's answers. Unanswered questions are asked again. */
-  bring(responses: JsonObject): void
-  /** Aborts the call. */
-  end(): void
-}
-
 const MAX_PARKED = 64
 
 /** The requests of one conversation that wait for their next round. */
@@ -40,7 +24,7 @@ export class ParkedRounds {
     if (requestState === undefined && params['inputResponses'] === undefined) {
       const start = (live: Turn): Promise<ProxyAnswer> =>
         answer(reach, method, { ...bare, _meta: turn.meta }, live)
-      return this.#next(beginRounds(key, turn, reach, start), turn)
+      return this.#next(new Rounds(key, turn, reach, start), turn)
     }
     const known = typeof requestState === 'string' ? this.#parked.get(requestState) : undefined
     if (known?.key !== key || !isObject(inputResponses)) {
@@ -85,68 +69,75 @@ interface ParkedQuestion {
   readonly reject: (fault: RpcFault) => void
 }
 
-/** Begins a request. Every round reports to the newest request of the client. */
-function beginRounds(
-  key: string,
-  first: Turn,
-  reached: object,
-  start: (live: Turn) => Promise<ProxyAnswer>,
-): Rounds {
-  let state = newState()
-  const questions = new Map<string, ParkedQuestion>()
-  const abort = new AbortController()
-  let newest = first
-  let numbered = 0
-  let wake = (): void => undefined
+/** A request over several rounds. Every round reports to the newest request of the client. */
+class Rounds {
+  /** Identifies the request. A continuation must have the same key. */
+  readonly key: string
+  /** The servers that it uses. */
+  readonly reached: object
+  /** The token for the next round. It changes with every round. */
+  state: string = newState()
+  readonly #questions = new Map<string, ParkedQuestion>()
+  readonly #abort = new AbortController()
+  readonly #done: Promise<Round>
+  #newest: Turn
+  #numbered = 0
+  #wake = (): void => undefined
 
-  const live: Turn = {
-    ...first,
-    signal: abort.signal,
-    progress: first.progress && ((params) => newest.progress?.(params)),
-    message: (params) => newest.message(params),
-    ask: (method, params) =>
-      new Promise((resolve, reject) => {
-        questions.set(`ask-${numbered++}`, { method, params, resolve, reject })
-        wake()
-      }),
-  }
-  const done = start(live).then((answer) => ({ done: answer }))
-  // `next` reports a failure. Without a reader it must not be unhandled.
-  done.catch(() => undefined)
-
-  function end(): void {
-    abort.abort()
-    for (const { reject } of questions.values()) reject(new RpcFault(CODE.internal, 'the client is gone'))
-    questions.clear()
+  constructor(key: string, first: Turn, reached: object, start: (live: Turn) => Promise<ProxyAnswer>) {
+    this.key = key
+    this.reached = reached
+    this.#newest = first
+    this.#done = start(this.#liveTurn(first)).then((done) => ({ done }))
+    // `next` reports a failure. Without a reader it must not be unhandled.
+    this.#done.catch(() => undefined)
   }
 
-  return {
-    key,
-    reached,
-    get state() {
-      return state
-    },
-    async next(turn) {
-      newest = turn
-      turn.signal.addEventListener('abort', end, { once: true })
-      const asked = new Promise<void>((resolve) => (wake = resolve))
-      if (questions.size === 0) await Promise.race([done, asked])
-      // Questions that arrive together go into the same answer.
-      await new Promise((resolve) => setImmediate(resolve))
-      turn.signal.removeEventListener('abort', end)
-      if (questions.size === 0) return done
-      state = newState()
-      return { questions: questionsOf(questions), state }
-    },
-    bring(responses) {
-      for (const [name, { resolve }] of [...questions]) {
-        const response = responses[name]
-        if (!isObject(response)) continue
-        questions.delete(name)
-        resolve(response)
-      }
-    },
-    end,
+  #liveTurn(first: Turn): Turn {
+    return {
+      ...first,
+      signal: this.#abort.signal,
+      progress: first.progress && ((params) => this.#newest.progress?.(params)),
+      message: (params) => this.#newest.message(params),
+      ask: (method, params) =>
+        new Promise((resolve, reject) => {
+          this.#questions.set(`ask-${this.#numbered++}`, { method, params, resolve, reject })
+          this.#wake()
+        }),
+    }
+  }
+
+  /** Waits for the answer or for questions to the client, whose newest request is `turn`. @throws the fault of the call. */
+  async next(turn: Turn): Promise<Round> {
+    const end = (): void => this.end()
+    this.#newest = turn
+    turn.signal.addEventListener('abort', end, { once: true })
+    const asked = new Promise<void>((resolve) => (this.#wake = resolve))
+    if (this.#questions.size === 0) await Promise.race([this.#done, asked])
+    // Questions that arrive together go into the same answer.
+    await new Promise((resolve) => setImmediate(resolve))
+    turn.signal.removeEventListener('abort', end)
+    if (this.#questions.size === 0) return this.#done
+    this.state = newState()
+    return { questions: questionsOf(this.#questions), state: this.state }
+  }
+
+  /** Takes the client's answers. Unanswered questions are asked again. */
+  bring(responses: JsonObject): void {
+    for (const [name, { resolve }] of [...this.#questions]) {
+      const response = responses[name]
+      if (!isObject(response)) continue
+      this.#questions.delete(name)
+      resolve(response)
+    }
+  }
+
+  /** Aborts the call. */
+  end(): void {
+    this.#abort.abort()
+    for (const { reject } of this.#questions.values())
+      reject(new RpcFault(CODE.internal, 'the client is gone'))
+    this.#questions.clear()
   }
 }
 

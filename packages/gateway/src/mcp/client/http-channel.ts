@@ -1,8 +1,8 @@
 // The answer to one HTTP request: a single JSON object if the answer comes first, else an event stream.
 
-import { clearTimeout, setTimeout } from 'node:timers'
 import type { Out } from '../conversation.ts'
 import type { RpcError } from '../message.ts'
+import { orLate } from '../waiting.ts'
 
 type Opening =
   /** The answer, with nothing before it. */
@@ -82,13 +82,8 @@ export class HttpChannel {
   /** Waits at most `patience` milliseconds for the beginning of the answer. Called once. */
   async opening(patience: number): Promise<Opening> {
     if (this.#isQuiet()) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, patience)
-        this.#wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
+      const woken = new Promise<void>((resolve) => (this.#wake = resolve))
+      await orLate(woken, patience)
     }
     if (this.#only) return this.#only
     // A cancelled request becomes a stream without an answer.

@@ -12,6 +12,7 @@ import { createLineReader, lineWriter, type LineSplitter } from '../lines.ts'
 import { formatWelcome, GOODBYE, parseJoin, STDERR, type Join, type JoinAnswer } from './local-join.ts'
 import type { Mcp } from '../mcp.ts'
 import { CODE, formatError, MAX_MESSAGE, parseMessage, type Request, type RpcError } from '../message.ts'
+import { orLate } from '../waiting.ts'
 
 export interface LocalOptions {
   readonly mcp: Mcp
@@ -100,9 +101,14 @@ export class LocalConnection {
   async close(): Promise<void> {
     const socket = this.#socket
     this.#isStopping = true
-    if (this.#active > 0) await within(this.#limits.grace, (resolve) => (this.#settled = resolve))
+    const settled = new Promise<void>((resolve) => (this.#settled = resolve))
+    if (this.#active > 0) await orLate(settled, this.#limits.grace)
     this.#write(GOODBYE)
-    if (!socket.destroyed) await within(CLOSE_WITHIN, (resolve) => void socket.once('close', resolve).end())
+    if (!socket.destroyed) {
+      const closed = new Promise((resolve) => socket.once('close', resolve))
+      socket.end()
+      await orLate(closed, CLOSE_WITHIN)
+    }
     socket.destroy()
   }
 
@@ -261,17 +267,6 @@ function refusal(message: string, ...hints: readonly string[]): JoinAnswer {
 
 const GATEWAY_FAULT = 'internal error of the gateway; see its log'
 const CLOSE_WITHIN = 500
-
-/** Waits for `start` to resolve, at most so many milliseconds. */
-function within(milliseconds: number, start: (resolve: () => void) => void): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds)
-    start(() => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
-}
 
 interface LocalIdentity {
   readonly tenant: string | undefined
