@@ -7,7 +7,7 @@ import type { KnownCaller } from '../tokens.ts'
 import { Refused, type Provider } from './dialect.ts'
 import { faultReply, upstreamFault } from './errors.ts'
 import { faultOf, translated } from './fault.ts'
-import { headersFrom, headersTo } from './headers.ts'
+import { given, headersFrom, headersTo } from './headers.ts'
 import type { LlmRoute } from './routes.ts'
 import { errorIn, type LlmUpstream, type UpstreamAddress, type UpstreamReply } from './upstream.ts'
 
@@ -58,12 +58,7 @@ export async function forward(
 function keyHeaders({ address: { key }, provider, asked }: Entered): Record<string, string> {
   if (key !== undefined)
     return provider === 'openai' ? { authorization: `Bearer ${key}` } : { 'x-api-key': key }
-  const headers: Record<string, string> = {}
-  for (const name of ['authorization', 'x-api-key']) {
-    const value = asked.header(name)
-    if (value !== undefined) headers[name] = value
-  }
-  return headers
+  return given(['authorization', 'x-api-key'], (name) => asked.header(name))
 }
 
 /** Ends a request that failed, and answers it. */

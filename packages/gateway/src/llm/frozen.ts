@@ -1,6 +1,6 @@
 // Freezes at the LLM door: refuses frozen callers and ends their active requests.
 
-import { isFrozen, refuseFrozen, type Decided, type Entrant, type Kernel } from '@tollgate/kernel'
+import { isFrozen, refuseFrozen, type Entrant, type Kernel } from '@tollgate/kernel'
 import { reasonOf } from '@tollgate/evidence'
 import { denialText } from '../verdict.ts'
 import { Refused } from './dialect.ts'
@@ -8,11 +8,7 @@ import { Refused } from './dialect.ts'
 /** Refuses a frozen caller and records it. @throws Refused */
 export async function requireNotFrozen(kernel: Kernel, entrant: Entrant): Promise<void> {
   const decided = await refuseFrozen(kernel, 'llm', entrant)
-  if (decided) throw refusalOf(decided)
-}
-
-function refusalOf(decided: Decided): Refused {
-  return new Refused(403, decided.reason, denialText(decided, false).replaceAll('\n', ' '))
+  if (decided) throw new Refused(403, decided.reason, denialText(decided, false).replaceAll('\n', ' '))
 }
 
 /** Aborts an active request as soon as its caller is frozen. Nothing more of its reply reaches the agent. */

@@ -13,17 +13,19 @@ const ASKED_OF_ALL = ['user-agent', 'x-client-request-id', 'x-stainless-retry-co
 
 /** The headers of a forwarded request. */
 export function headersTo(provider: Provider, header: Header, stream: boolean): Record<string, string> {
-  const headers: Record<string, string> = {
+  return {
     'content-type': 'application/json',
     accept: stream ? 'text/event-stream' : 'application/json',
     // Compression would delay a stream.
     'accept-encoding': stream ? 'identity' : 'gzip, br',
+    ...given([...ASKED[provider], ...ASKED_OF_ALL], header),
   }
-  for (const name of [...ASKED[provider], ...ASKED_OF_ALL]) {
-    const value = header(name)
-    if (value !== undefined) headers[name] = value
-  }
-  return headers
+}
+
+/** The headers of these names that a request has. */
+export function given(names: readonly string[], header: Header): Record<string, string> {
+  const values = names.map((name): [string, string | undefined] => [name, header(name)])
+  return Object.fromEntries(values.filter((entry): entry is [string, string] => entry[1] !== undefined))
 }
 
 const ANSWERED = new Set([

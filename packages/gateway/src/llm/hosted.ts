@@ -14,6 +14,7 @@ import {
   type Permit,
 } from '@tollgate/kernel'
 import { inspect } from '@tollgate/kernel/detection'
+import type { Policy } from '@tollgate/kernel/policy'
 import { denialText } from '../verdict.ts'
 import { Refused, type HostedTool } from './dialect.ts'
 import { callOf, count, type RequestContext } from './request-context.ts'
@@ -106,12 +107,13 @@ function outcomeOf(
   return {
     status: 'COMPLETED',
     output: bytesOf(items),
-    inspection: inspected(kernel, tenant, tool, items),
+    inspection: inspectionOf(kernel, policyOf(kernel, tenant), tool, items),
     delivery: 'full',
   }
 }
 
-const MAX_OUTPUT = 128 << 20
+/** Largest recorded output in bytes. */
+export const MAX_OUTPUT: number = 128 << 20
 
 /** The recorded bytes of the items. Without a canonical form, plain JSON is hashed. */
 function bytesOf(items: readonly Json[]): Uint8Array {
@@ -123,10 +125,15 @@ function bytesOf(items: readonly Json[]): Uint8Array {
   }
 }
 
-function inspected(kernel: Kernel, tenant: string, tool: string, items: readonly Json[]): Inspection {
-  const policy = policyOf(kernel, tenant)
-  const returns = kernel.catalogue.find(tool, policy)?.declared?.returns ?? []
-  return safely(() => inspect(items, { policy, returns })) ?? UNINSPECTED
+/** Inspects the output of a tool. Output that cannot be inspected is withheld. */
+export function inspectionOf(
+  kernel: Kernel,
+  policy: Policy,
+  tool: string | undefined,
+  output: Json,
+): Inspection {
+  const declared = tool === undefined ? undefined : kernel.catalogue.find(tool, policy)?.declared
+  return safely(() => inspect(output, { policy, returns: declared?.returns ?? [] })) ?? UNINSPECTED
 }
 
 function safely<T>(work: () => T): T | undefined {

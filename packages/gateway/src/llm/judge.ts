@@ -12,10 +12,10 @@ import { argumentsOf, callOf, count, ownerOf, type RequestContext } from './requ
 export function createJudge(context: RequestContext, tools: RequestReading['tools'], hosted: Hosted): Judge {
   const { rulings } = context
   const refs = new Set<string>()
-  const names = createNames()
+  const seen = new Map<string, number>()
 
   async function judgeOne(proposal: ProposedCall): Promise<Ruling> {
-    const name = rulings && names.next(proposal)
+    const name = rulings && nameOf(proposal, seen)
     const before = name === undefined ? undefined : rulings?.get(name)
     if (before) return again(context, before)
     const isClear = proposal.ref === undefined || !refs.has(proposal.ref)
@@ -41,24 +41,19 @@ function again({ tally }: RequestContext, ruling: Ruling): Ruling {
   return ruling
 }
 
-/** Gives each call of a reply a name that stays the same when the reply is repeated. */
-function createNames(): { next(proposal: ProposedCall): string | undefined } {
-  const seen = new Map<string, number>()
-  return {
-    next({ tool, ref, args }) {
-      let text: string
-      try {
-        text = JSON.stringify([tool ?? null, ref ?? null, args])
-      } catch {
-        // Too deeply nested. It is denied each time.
-        return undefined
-      }
-      const hash = sha256Hex(text.toWellFormed())
-      const times = seen.get(hash) ?? 0
-      seen.set(hash, times + 1)
-      return `${hash} ${times}`
-    },
+/** A name for each call of a reply that stays the same when the reply is repeated. `seen` counts equal calls. */
+function nameOf({ tool, ref, args }: ProposedCall, seen: Map<string, number>): string | undefined {
+  let text: string
+  try {
+    text = JSON.stringify([tool ?? null, ref ?? null, args])
+  } catch {
+    // Too deeply nested. It is denied each time.
+    return undefined
   }
+  const hash = sha256Hex(text.toWellFormed())
+  const times = seen.get(hash) ?? 0
+  seen.set(hash, times + 1)
+  return `${hash} ${times}`
 }
 
 // A model may invent any name, even one that holds arguments. A receipt gets only plausible names.

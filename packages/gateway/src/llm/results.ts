@@ -2,12 +2,12 @@
 // as the policy allows.
 
 import { canonicalBytes, isList, sha256Hex } from '@tollgate/evidence'
-import { KernelError, openedAs, policyOf, reportEffect, UNINSPECTED, type Inspection } from '@tollgate/kernel'
-import { inspect } from '@tollgate/kernel/detection'
+import { KernelError, openedAs, policyOf, reportEffect, type Inspection } from '@tollgate/kernel'
 import { remembersData, type Policy } from '@tollgate/kernel/policy'
 import type { Recent } from '../recent.ts'
 import type { ReadBody } from './body.ts'
 import type { RequestReading, Result } from './dialect.ts'
+import { inspectionOf, MAX_OUTPUT } from './hosted.ts'
 import { gatherSources } from './sources.ts'
 import { ownerOf, type RequestContext } from './request-context.ts'
 
@@ -108,10 +108,8 @@ async function takeResult(
   const decision = result.ref === undefined ? undefined : decisions.get(result.ref)
   const closed = decision === undefined ? undefined : await close(context, decision, result, texts, body)
   if (closed) return { forwarded: forwardedOf(closed), closed: true }
-  const { catalogue } = context.kernel
-  const returns =
-    result.tool === undefined ? [] : (catalogue.find(result.tool, policy)?.declared?.returns ?? [])
-  return { forwarded: forwardedOf(inspectedOr(() => inspect(texts, { policy, returns }))), closed: false }
+  const inspection = inspectionOf(context.kernel, policy, result.tool, texts)
+  return { forwarded: forwardedOf(inspection), closed: false }
 }
 
 /** Closes a decision; undefined if another result has closed it meanwhile. */
@@ -139,23 +137,12 @@ async function close(
   }
 }
 
-const MAX_OUTPUT = 128 << 20
-
 /** Changes a result in the forwarded body; false if it stays as it is. */
 function applyTo(result: Result, forwarded: Forwarded): boolean {
   if (forwarded === 'all') return false
   if ('texts' in forwarded) result.rewrite(forwarded.texts)
   else result.withhold(forwarded.note)
   return true
-}
-
-function inspectedOr(work: () => Inspection): Inspection {
-  try {
-    return work()
-  } catch {
-    // It could not be inspected, so it is withheld.
-    return UNINSPECTED
-  }
 }
 
 function forwardedOf({ delivery, content, labels, findings }: Inspection): Forwarded {

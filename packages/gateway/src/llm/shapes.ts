@@ -17,6 +17,9 @@ export const word: MemberShape = wordIn
 
 export const figure: MemberShape = (value) => (typeof value === 'number' ? value : undefined)
 
+/** A short word, a number, a flag or null. */
+export const short: MemberShape = (value) => (typeof value === 'string' ? word(value) : scalar(value))
+
 /** A number or null. */
 export const count: MemberShape = orNull(figure)
 

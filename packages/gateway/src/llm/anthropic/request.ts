@@ -16,6 +16,7 @@ import {
   type TurnText,
 } from '../dialect.ts'
 import { isGiven } from '../filter.ts'
+import { blockKind } from './blocks.ts'
 import { checkParameters, streamOf } from '../parameters.ts'
 
 const PARAMETERS: ReadonlySet<string> = new Set([
@@ -105,19 +106,6 @@ function checkFallbacks(fallbacks: Json | undefined): void {
 
 const ROLES: readonly Json[] = ['user', 'assistant', 'system']
 
-/** Results of provider tools earlier in the conversation. */
-const RAN: ReadonlySet<string> = new Set([
-  'web_search_tool_result',
-  'web_fetch_tool_result',
-  'code_execution_tool_result',
-  'bash_code_execution_tool_result',
-  'text_editor_code_execution_tool_result',
-  'tool_search_tool_result',
-  'advisor_tool_result',
-  'mcp_tool_result',
-  'mcp_tool_listing',
-])
-
 const MAX_MESSAGES = 20_000
 const MAX_BLOCKS = 100_000
 const MAX_RESULTS = 10_000
@@ -174,9 +162,8 @@ class RequestTurns {
 
   #takeBlock(block: JsonObject, role: Json): void {
     this.#count()
-    const type = typeof block['type'] === 'string' ? block['type'] : ''
-    if (RAN.has(type)) return this.#say('TOOL_OUTPUT', wordsIn(block, this.#restored))
-    switch (type) {
+    if (isProviderResult(block)) return this.#say('TOOL_OUTPUT', wordsIn(block, this.#restored))
+    switch (block['type']) {
       case 'text':
         if (typeof block['text'] !== 'string') throw ambiguous('a text block has no `text`', 'messages')
         return role === 'assistant' ? undefined : this.#say('USER', [block['text']])
@@ -296,6 +283,12 @@ function resultOf(
 function replace(block: Record<string, Json>, by: JsonObject): void {
   for (const name of Object.keys(block)) if (!Object.hasOwn(by, name)) Reflect.deleteProperty(block, name)
   Object.assign(block, by)
+}
+
+/** Whether a block is the result of a provider tool earlier in the conversation. An uploaded file has no text. */
+function isProviderResult(block: JsonObject): boolean {
+  const kind = blockKind(block)
+  return kind?.role === 'ran' && !kind.input && block['type'] !== 'container_upload'
 }
 
 function tooMany(what: string, most: number): Refused {

@@ -2,7 +2,8 @@
 
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled } from '../dialect.ts'
-import { figures, only, word } from '../filter.ts'
+import { figures } from '../filter.ts'
+import { each, orNull, record, short, type MemberShape } from '../shapes.ts'
 import { idOf } from './text.ts'
 
 /** Each is a number, a flag or one short word. */
@@ -26,6 +27,16 @@ const SIMPLE = [
 ] as const
 const FIGURES = ['incomplete_details', 'reasoning', 'usage'] as const
 
+const counts: MemberShape = (value) => (isObject(value) || value === null ? figures(value) : undefined)
+const KNOWN = record({}, { ...each(SIMPLE, short), ...each(FIGURES, counts) })
+const FORMAT = record({}, each(['type', 'name', 'strict'], short))
+const VERBOSITY = record({}, each(['verbosity'], short))
+const CHOICE = record({}, each(['type', 'name', 'mode', 'server_label'], short))
+
+const shortened: MemberShape = (value) =>
+  typeof value === 'string' ? value.slice(0, MAX_MESSAGE) : undefined
+const FAULT = record({}, each(['type', 'code', 'message', 'param'], orNull(shortened)))
+
 /** A response with these items. */
 export function envelopeOf(response: JsonObject, output: readonly JsonObject[]): JsonObject {
   const id = idOf(response['id'])
@@ -48,42 +59,17 @@ export function envelopeOf(response: JsonObject, output: readonly JsonObject[]):
     // The declared tools are not repeated.
     tools: [],
     top_p: typeof top_p === 'number' ? top_p : null,
-    ...knownFigures(response),
+    ...KNOWN(response),
   }
 }
 
 const MAX_NAME = 256
 
-function knownFigures(response: JsonObject): JsonObject {
-  const kept = simple(only(response, SIMPLE))
-  for (const name of FIGURES) {
-    const value = response[name]
-    if (isObject(value) || value === null) kept[name] = figures(value) ?? null
-  }
-  return kept
-}
-
-/** The members that are a number, a flag, null or one short word. */
-function simple(members: JsonObject): Record<string, Json> {
-  const kept: Record<string, Json> = {}
-  for (const [name, value] of Object.entries(members)) {
-    const known = typeof value === 'string' ? word(value) : typeof value === 'object' ? null : value
-    if (known !== undefined && (known !== null || value === null)) kept[name] = known
-  }
-  return kept
-}
-
 const MAX_MESSAGE = 500
 
 /** The error of an upstream: its known members, shortened. */
-export function faultOf(fault: JsonObject): Record<string, Json> {
-  const kept: Record<string, Json> = {}
-  for (const name of ['type', 'code', 'message', 'param']) {
-    const value = fault[name]
-    if (typeof value === 'string') kept[name] = value.slice(0, MAX_MESSAGE)
-    else if (value === null) kept[name] = null
-  }
-  return kept
+export function faultOf(fault: JsonObject): JsonObject {
+  return FAULT(fault) ?? {}
 }
 
 const MAX_PAIRS = 16
@@ -99,13 +85,9 @@ function metadataOf(metadata: Json | undefined): JsonObject {
 
 function formatOf(text: Json | undefined): JsonObject {
   if (!isObject(text)) return { format: { type: 'text' } }
-  const format = isObject(text['format'])
-    ? only(text['format'], ['type', 'name', 'strict'])
-    : { type: 'text' }
-  return { format: simple(format), ...simple(only(text, ['verbosity'])) }
+  return { format: FORMAT(text['format']) ?? { type: 'text' }, ...VERBOSITY(text) }
 }
 
 function choiceOf(choice: Json | undefined): Json {
-  if (isObject(choice)) return simple(only(choice, ['type', 'name', 'mode', 'server_label']))
-  return choice === 'none' || choice === 'required' ? choice : 'auto'
+  return CHOICE(choice) ?? (choice === 'none' || choice === 'required' ? choice : 'auto')
 }

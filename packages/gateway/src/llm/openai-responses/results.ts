@@ -67,9 +67,13 @@ const FOUND: ResultKind = {
   ...WORDS,
   member: 'tools',
   members: resultMembers('tools'),
-  read: (value, { texts }) => {
-    gather(value ?? null, texts)
-    return (next) => replaced(value ?? null, next)
+  read: (value = null, { texts }) => {
+    const collect = (text: string): string => {
+      texts.push(text)
+      return text
+    }
+    replaced(value, collect)
+    return (next) => replaced(value, next)
   },
   note: () => [],
   isMute: true,
@@ -154,27 +158,15 @@ function all(values: readonly Json[], read: (value: Json) => Rebuild): Rebuild {
 
 const PLAIN_NAME = /^[\w$.-]{1,64}$/
 
-/** Collects every text in a value. A member name that is not plain counts as text. */
-function gather(value: Json, texts: string[]): void {
-  if (typeof value === 'string') texts.push(value)
-  else if (isList(value)) for (const item of value) gather(item, texts)
-  else if (isObject(value)) {
-    for (const [name, member] of Object.entries(value)) {
-      if (!PLAIN_NAME.test(name)) texts.push(name)
-      gather(member, texts)
-    }
-  }
-}
-
-/** The same value with other texts, in the order of `gather`. */
-function replaced(value: Json, next: () => string): Json {
-  if (typeof value === 'string') return next()
-  if (isList(value)) return value.map((item) => replaced(item, next))
+/** The same value with other texts. A member name that is not plain counts as text. */
+function replaced(value: Json, by: (text: string) => string): Json {
+  if (typeof value === 'string') return by(value)
+  if (isList(value)) return value.map((item) => replaced(item, by))
   if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
-      PLAIN_NAME.test(name) ? name : next(),
-      replaced(member, next),
+      PLAIN_NAME.test(name) ? name : by(name),
+      replaced(member, by),
     ]),
   )
 }
