@@ -25,6 +25,7 @@ import {
   type RpcError,
   type Unreadable,
 } from './message.ts'
+import { NAMED } from './methods.ts'
 import { answer, type Reach, type Turn } from './proxy.ts'
 import { Reaches, type ReachOptions } from './reach.ts'
 import { ParkedRounds } from './rounds.ts'
@@ -76,7 +77,6 @@ interface ActiveRequest {
 
 const OVER = 'over'
 const MAX_ACTIVE = 1024
-const ROUNDS: readonly string[] = ['tools/call', 'prompts/get', 'resources/read']
 
 /** A conversation with a client of either protocol. Starts no server before the client asks for something. */
 export class ClientConversation implements Conversation {
@@ -252,7 +252,7 @@ export class ClientConversation implements Conversation {
     if (method === 'server/discover') {
       return textOf(resultFor('modern', method, await describe(reached), infoOf(reached)))
     }
-    const got = ROUNDS.includes(method)
+    const got = NAMED.has(method)
       ? await this.#rounds.answer(reached, request, turn)
       : { done: await answer(reached, method, params, turn) }
     const info = infoOf(reached)

@@ -92,15 +92,10 @@ export function parseMessage(
     const code = fault instanceof EvidenceError ? fault.code : 'not readable'
     return unreadable(text, undefined, CODE.parse, `the message is not strict JSON (${code})`)
   }
-  if (isList(value))
-    return unreadable(
-      text,
-      undefined,
-      CODE.invalidRequest,
-      'batches are not supported: send one message at a time',
-    )
-  if (!isObject(value)) return unreadable(text, undefined, CODE.invalidRequest, 'a message must be an object')
-  return readMessage(value, text)
+  if (isObject(value)) return readMessage(value, text)
+  const batch = 'batches are not supported: send one message at a time'
+  const why = isList(value) ? batch : 'a message must be an object'
+  return unreadable(text, undefined, CODE.invalidRequest, why)
 }
 
 function readMessage(value: JsonObject, source: Uint8Array | string): Message | Unreadable {

@@ -25,3 +25,17 @@ export type ListMethod = Extract<SentMethod, `${string}/list`>
 export function isSent(method: string): method is SentMethod {
   return SENT.some((each) => each === method)
 }
+
+/** The requests that may ask the client something before they answer. Each names what it uses, also in a header. */
+export const NAMED: ReadonlyMap<string, 'name' | 'uri'> = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+])
+
+/** The requests of a server to a client, and the capability of the client that each needs. */
+export const ASKS: ReadonlyMap<string, string> = new Map([
+  ['sampling/createMessage', 'sampling'],
+  ['elicitation/create', 'elicitation'],
+  ['roots/list', 'roots'],
+])

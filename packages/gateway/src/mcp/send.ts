@@ -6,7 +6,7 @@ import { metaForServer, OURS, without } from './protocol.ts'
 import type { Govern, Order, OrderOutcome } from './govern.ts'
 import { facultyName, type Faculty, type Offered, type ServerLink } from './link.ts'
 import { CODE, RpcFault } from './message.ts'
-import type { SentMethod } from './methods.ts'
+import { ASKS, type SentMethod } from './methods.ts'
 import type { Turn } from './proxy.ts'
 import { UpstreamFault, type Exchange, type UpstreamAnswer } from './server/upstream.ts'
 import { createRateLimit, safeMessage, safeProgress } from './safe-text.ts'
@@ -109,12 +109,6 @@ function tooManyQuestions(): RpcFault {
   return new RpcFault(CODE.internal, `a server may ask at most ${MAX_QUESTIONS} questions in one call`)
 }
 
-const CAPABILITY: Readonly<Record<string, string>> = {
-  'sampling/createMessage': 'sampling',
-  'elicitation/create': 'elicitation',
-  'roots/list': 'roots',
-}
-
 /** Judges a question of a server. The question brings data to the client, the answer brings data to the server. */
 async function askBack(
   through: Govern,
@@ -123,7 +117,7 @@ async function askBack(
   params: JsonObject,
   turn: Turn,
 ): Promise<JsonObject> {
-  const capability = CAPABILITY[method]
+  const capability = ASKS.get(method)
   if (capability === undefined || turn.sender.capabilities[capability] === undefined) {
     throw new RpcFault(CODE.methodNotFound, 'the client does not support this request')
   }

@@ -163,7 +163,7 @@ class RequestTurns {
   #takeBlock(block: JsonObject, role: Json): void {
     this.#count()
     if (isProviderResult(block)) return this.#say('TOOL_OUTPUT', wordsIn(block, this.#restored))
-    switch (block['type']) {
+    switch (typeof block['type'] === 'string' ? block['type'] : '') {
       case 'text':
         if (typeof block['text'] !== 'string') throw ambiguous('a text block has no `text`', 'messages')
         return role === 'assistant' ? undefined : this.#say('USER', [block['text']])

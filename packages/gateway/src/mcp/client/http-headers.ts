@@ -5,6 +5,7 @@ import type { DoorRequest, Reply } from '../../exchange.ts'
 import { LEGACY, META, MODERN, VERSIONS } from '../protocol.ts'
 import { refusal } from './http-reply.ts'
 import { CODE, RpcFault, type Request } from '../message.ts'
+import { NAMED } from '../methods.ts'
 
 /** Whether a message has a revision without sessions, or an unknown one. */
 export function isModern(asked: DoorRequest, params: JsonObject): boolean {
@@ -48,14 +49,8 @@ export function checkModern(asked: DoorRequest, { method, params }: Request): vo
   checkName(asked, method, params)
 }
 
-const NAMED: Readonly<Record<string, string>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-}
-
 function checkName(asked: DoorRequest, method: string, params: JsonObject): void {
-  const member = Object.hasOwn(NAMED, method) ? NAMED[method] : undefined
+  const member = NAMED.get(method)
   const header = asked.header('mcp-name')
   if (member === undefined) return
   if (header === undefined || decoded(header) !== params[member]) throw mismatch('Mcp-Name', header)

@@ -6,7 +6,7 @@ import { isList, isObject } from '@tollgate/evidence'
 import { faultOf, within, type ServerCall } from './calls.ts'
 import { perform, post, type ServerChannel, type Times } from './channel.ts'
 import { LEGACY, MODERN } from '../protocol.ts'
-import { initializeParams, readInitialized, speakLegacy, type ServerSession } from './legacy.ts'
+import { readInitialized, speakLegacy, type ServerSession } from './legacy.ts'
 import { CODE, formatNotification } from '../message.ts'
 import { orLate } from '../waiting.ts'
 import { readDiscovered, senderMeta, speakModern } from './modern.ts'
@@ -55,7 +55,8 @@ function ask(channel: ServerChannel, client: ClientHello): ServerCall {
 }
 
 function initialize(channel: ServerChannel, { client, deadline }: GreetOptions): Promise<UpstreamAnswer> {
-  const params = initializeParams(client)
+  const { capabilities, info } = client
+  const params = { protocolVersion: LEGACY[0] ?? '', capabilities, clientInfo: info }
   return perform(channel, { method: 'initialize', params: () => params, exchange: {}, deadline })
 }
 

@@ -1,6 +1,7 @@
 // Request headers of the modern protocol. They repeat what the body says.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { NAMED } from '../methods.ts'
 
 /** Encodes a header value: plain if unambiguous, else in base64. */
 function headerValue(value: string): string {
@@ -10,15 +11,9 @@ function headerValue(value: string): string {
   return `=?base64?${Buffer.from(value, 'utf8').toString('base64')}?=`
 }
 
-const NAMED: Readonly<Record<string, string>> = {
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'resources/read': 'uri',
-}
-
 /** The headers of every modern request. */
 export function requestHeaders(version: string, method: string, params: JsonObject): Record<string, string> {
-  const name = params[NAMED[method] ?? '']
+  const name = params[NAMED.get(method) ?? '']
   return {
     'mcp-protocol-version': version,
     'mcp-method': method,

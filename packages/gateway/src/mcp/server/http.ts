@@ -8,8 +8,17 @@ import { MODERN } from '../protocol.ts'
 import { Incoming } from './incoming.ts'
 import { CODE, formatNotification, formatRequest, type RpcError } from '../message.ts'
 import { now } from '../waiting.ts'
-import { bytesOf, discard, errorIn, isOurs, LINGER, pumpEvents, typeOf, UNKNOWN } from './http-answers.ts'
-import { keepAside } from './http-aside.ts'
+import {
+  bytesOf,
+  discard,
+  errorIn,
+  isOurs,
+  keepAside,
+  LINGER,
+  pumpEvents,
+  typeOf,
+  UNKNOWN,
+} from './http-answers.ts'
 import { ParamHeaders, requestHeaders } from './http-headers.ts'
 import { codeOf, HttpRequests, isUnreached, type HttpRequest } from './http-requests.ts'
 import type { ServerAddress, UpstreamFaultCode } from './upstream.ts'

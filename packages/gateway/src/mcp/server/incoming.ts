@@ -18,6 +18,7 @@ import {
   type RpcError,
   type Unreadable,
 } from '../message.ts'
+import { ASKS } from '../methods.ts'
 import type { UpstreamAnswer } from './upstream.ts'
 
 interface Source {
@@ -36,9 +37,6 @@ interface IncomingEnds {
   /** The server has sent too many unreadable messages. */
   readonly onTooMuch: () => void
 }
-
-/** The requests that a server may send to a client. */
-export const ASKS: readonly string[] = ['sampling/createMessage', 'elicitation/create', 'roots/list']
 
 const CHANGES: readonly string[] = [
   'notifications/tools/list_changed',
@@ -114,7 +112,7 @@ export class Incoming {
 
   #takeRequest({ id, method, params }: Request, { call }: Source): void {
     if (method === 'ping') return this.#ends.send(formatResult(id, '{}'))
-    if (!ASKS.includes(method) || this.#ends.protocol() === 'modern') {
+    if (!ASKS.has(method) || this.#ends.protocol() === 'modern') {
       return this.#refuse(id, { code: CODE.methodNotFound, message: 'the client has no such method' })
     }
     const target = call ?? this.#likeliestAsked()

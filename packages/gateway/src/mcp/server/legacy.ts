@@ -6,7 +6,7 @@ import { LEGACY, META, without } from '../protocol.ts'
 import { formatNotification } from '../message.ts'
 import type { SentMethod } from '../methods.ts'
 import { now } from '../waiting.ts'
-import type { ClientHello, Exchange, ServerHello, UpstreamAnswer, WantedChanges } from './upstream.ts'
+import type { Exchange, ServerHello, UpstreamAnswer, WantedChanges } from './upstream.ts'
 
 // Supported over stdio only.
 const OLDEST_STDIO = '2024-11-05'
@@ -33,11 +33,6 @@ export interface ServerSession {
   listen(wanted: WantedChanges): void
   /** Ends all listening. */
   stop(): void
-}
-
-/** The parameters of `initialize`. */
-export function initializeParams({ capabilities, info }: ClientHello): JsonObject {
-  return { protocolVersion: LEGACY[0] ?? '', capabilities, clientInfo: info }
 }
 
 /** Reads the answer to `initialize`; undefined if it is invalid or its revision is not supported. */

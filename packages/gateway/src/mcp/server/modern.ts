@@ -5,11 +5,10 @@ import { canonicalBytes, isList, isObject, type JsonObject } from '@tollgate/evi
 import { faultOf, notAskable, silent, violation, within } from './calls.ts'
 import { perform, type ServerRequest, type ServerChannel } from './channel.ts'
 import { META, MODERN, without } from '../protocol.ts'
-import { ASKS } from './incoming.ts'
 import { progressMeta, withMeta, type RequestLimits, type ServerSession } from './legacy.ts'
 import { createListening } from './listening.ts'
 import { CODE, errorOf, RpcFault } from '../message.ts'
-import type { SentMethod } from '../methods.ts'
+import { ASKS, NAMED, type SentMethod } from '../methods.ts'
 import {
   UpstreamFault,
   type ClientHello,
@@ -36,7 +35,6 @@ export function readDiscovered(result: JsonObject): ServerHello | undefined {
 
 const MAX_ROUNDS = 16
 const MAX_QUESTIONS = 16
-const MAY_ASK: readonly string[] = ['tools/call', 'prompts/get', 'resources/read']
 
 interface ModernOptions {
   readonly client: ClientHello
@@ -113,7 +111,7 @@ export function speakModern(
     exchange: Exchange,
     { deadline }: RequestLimits,
   ): Promise<{ given: JsonObject } | UpstreamAnswer> {
-    const questions = MAY_ASK.includes(method) ? readQuestions(result) : undefined
+    const questions = NAMED.has(method) ? readQuestions(result) : undefined
     if (!questions) throw violation(name, 'sent an invalid question for the client')
     const limits = { signal: exchange.signal, deadline, late: () => silent(name), name }
     return within(askAll(questions, exchange), limits)
@@ -166,7 +164,7 @@ function readQuestions({ inputRequests, requestState }: JsonObject): readonly Se
   const entries = Object.entries(inputRequests)
   const questions = entries.flatMap(([key, question]) => {
     const { method, params = {} } = isObject(question) ? question : {}
-    const isKnown = typeof method === 'string' && ASKS.includes(method) && isObject(params)
+    const isKnown = typeof method === 'string' && ASKS.has(method) && isObject(params)
     return isKnown ? [{ key, method, params }] : []
   })
   return entries.length <= MAX_QUESTIONS && questions.length === entries.length ? questions : undefined
