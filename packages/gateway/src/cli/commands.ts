@@ -2,13 +2,14 @@
 
 import process from 'node:process'
 import { Command } from 'commander'
+import { chooseGateway, typedGateway } from './program/choose-gateway.ts'
 import { collect, complaint, dated, examples, filtered, local, port, remote, whole } from './program/forms.ts'
 import type * as delegationCommands from './people/delegation-commands.ts'
 import type * as groupCommands from './groups.ts'
 import type * as mcpCommands from './mcp/commands.ts'
 import { addPolicy } from './policy/commands.ts'
 import type * as scopeCommands from './policy/scope-commands.ts'
-import { repeatData, runnable } from './program/runnable.ts'
+import { repeatGateway, runnable } from './program/runnable.ts'
 import type * as packCommands from './receipts/pack-commands.ts'
 import type * as setupCommands from './setup/setup-commands.ts'
 import { openTerminal, type Terminal } from './program/terminal.ts'
@@ -34,7 +35,7 @@ export interface GatewayOptions extends DataOptions {
  * `tollgate mcp`: if `first` is one of them, no other command is declared.
  */
 export async function createProgram(finish: (exit: number) => void, first?: string): Promise<Command> {
-  repeatData(undefined)
+  repeatGateway({})
   const program = new Command('tollgate')
     .description('a fail-closed execution firewall for AI agents, with evidence anyone can verify offline')
     .version(VERSION, '-V, --version', 'print the version')
@@ -95,9 +96,9 @@ function lazily<O>(
     // Sound: commander passes the arguments, the options as they were declared with the action, and the command.
     const command = given.pop() as Command
     given.pop()
-    const options = command.optsWithGlobals<O & DataOptions>()
-    // A data directory from the environment is in the user's shell already.
-    repeatData(command.getOptionValueSourceWithGlobals('data') === 'cli' ? options.data : undefined)
+    const sourceOf = (name: string): string | undefined => command.getOptionValueSourceWithGlobals(name)
+    const options = chooseGateway(command.optsWithGlobals<O & GatewayOptions>(), sourceOf)
+    repeatGateway(typedGateway(options, sourceOf))
     // The exit code is 1 until the command returns its own.
     process.exitCode = 1
     const run = await load()

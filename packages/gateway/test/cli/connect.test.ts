@@ -104,7 +104,7 @@ describe('an answer', () => {
     })
     const { exit, err } = await run(url, ['freeze', 'all'])
     expect(exit).toBe(1)
-    expect(err).toBe('tollgate: error: you ·2Jmay not\ntollgate: → Ask an admin\n')
+    expect(err).toContain('\ntollgate: error: you ·2Jmay not\ntollgate: → Ask an admin\n')
   })
 
   it('that is not JSON is an error', async () => {

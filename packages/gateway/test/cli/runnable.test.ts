@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { createProgram } from '../../src/cli/commands.ts'
-import { GROUPS, runnable, SINGLE, WITHOUT_DATA } from '../../src/cli/program/runnable.ts'
+import { GROUPS, ONLY_DATA, runnable, SINGLE, WITHOUT_DATA } from '../../src/cli/program/runnable.ts'
 
 type Command = Awaited<ReturnType<typeof createProgram>>
 
@@ -40,11 +40,21 @@ describe('a printed command', () => {
     ['`tollgate policy schema`', '`/x/tollgate policy schema`'],
     ['`tollgate up --data e`, `tollgate up`', '`/x/tollgate up --data e`, `/x/tollgate up --data d`'],
   ])('repeats the data directory that the user named: %s', (text, expected) => {
-    expect(runnable(text, word, 'd')).toBe(expected)
+    expect(runnable(text, word, { data: 'd' })).toBe(expected)
+  })
+
+  it.each([
+    ['`tollgate approvals approve ID`', '`/x/tollgate approvals approve --url https://g ID`'],
+    ['`tollgate doctor`', '`/x/tollgate doctor`'],
+    ['`tollgate mcp -- npx x`', '`/x/tollgate mcp -- npx x`'],
+    ['`tollgate verify all.pack`', '`/x/tollgate verify all.pack`'],
+    ['`tollgate login --url https://h`', '`/x/tollgate login --url https://h`'],
+  ])('repeats the address that the user named: %s', (text, expected) => {
+    expect(runnable(text, word, { url: 'https://g' })).toBe(expected)
   })
 
   it('quotes the data directory for the shell', () => {
-    expect(runnable('`tollgate up`', word, "it's")).toBe("`/x/tollgate up --data 'it'\\''s'`")
+    expect(runnable('`tollgate up`', word, { data: "it's" })).toBe("`/x/tollgate up --data 'it'\\''s'`")
   })
 })
 
@@ -55,8 +65,13 @@ describe('the lists of commands', () => {
       commands.filter((each) => each.commands.length > 0 === hasParts).map((each) => each.name())
     expect([...names(false), 'help'].toSorted()).toEqual(SINGLE.toSorted())
     expect(names(true).toSorted()).toEqual(GROUPS.toSorted())
-    const without = leaves(commands).filter(([, command]) => !takesData(command))
+    const all = leaves(commands)
+    const without = all.filter(([, command]) => !takes(command, '--data'))
     expect([...without.map(([name]) => name), 'help'].toSorted()).toEqual(WITHOUT_DATA.toSorted())
+    const only = all.filter(([, command]) => takes(command, '--data') && !takes(command, '--url'))
+    // The name in a text has at most two words, and the wrapper has no name of its own.
+    const named = only.map(([name]) => (name === 'mcp wrap' ? 'mcp' : name.replace(/^(setup mcp) .*/, '$1')))
+    expect([...new Set(named)].toSorted()).toEqual(ONLY_DATA.toSorted())
   })
 })
 
@@ -67,7 +82,7 @@ function leaves(commands: readonly Command[], before = ''): readonly (readonly [
   })
 }
 
-/** Whether a command takes a data directory, itself or by an option of a command above it. */
-function takesData({ options, parent }: Command): boolean {
-  return options.some(({ long }) => long === '--data') || (parent !== null && takesData(parent))
+/** Whether a command takes an option, itself or by a command above it. */
+function takes({ options, parent }: Command, option: string): boolean {
+  return options.some(({ long }) => long === option) || (parent !== null && takes(parent, option))
 }

@@ -16,6 +16,7 @@ function offer(rig: ApiRig, server: string, count: number): void {
 function connected(rig: ApiRig, asked: string[]): Connection {
   return {
     local: undefined,
+    place: 'a test',
     request(path) {
       asked.push(path)
       const headers = { authorization: `Bearer ${rig.token('operator')}` }

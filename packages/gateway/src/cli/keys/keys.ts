@@ -16,7 +16,7 @@ import { isRunning, openView } from '../../open.ts'
 import type { Rotation } from '../../rotate.ts'
 import type { LedgerView } from '../../view.ts'
 import type { DataOptions } from '../commands.ts'
-import { dataOf } from '../program/connect.ts'
+import { dataOf, ledgerIn, sayPlace } from '../program/connect.ts'
 import { placeOf } from '../program/logins.ts'
 import { shown, table } from '../program/table.ts'
 import { unlockToken } from '../program/unlock.ts'
@@ -24,9 +24,16 @@ import { CommandError, type Terminal } from '../program/terminal.ts'
 
 type KeyStatus = 'in service' | 'retired' | 'unknown to the ledger'
 
+/** Reads the configuration, and names its ledger. */
+function configOf(options: DataOptions): Config {
+  const config = readConfig(dataOf(options))
+  sayPlace(options, ledgerIn(config.data))
+  return config
+}
+
 /** Lists the key files and their status. Needs no passphrase. */
 export async function runList(terminal: Terminal, options: DataOptions): Promise<number> {
-  const config = readConfig(dataOf(options))
+  const config = configOf(options)
   const opened = await openView(config)
   try {
     const known = await keysOnLedger(opened.view)
@@ -77,7 +84,7 @@ interface RotateOptions extends DataOptions {
 
 /** Replaces a key. */
 export async function runRotate(terminal: Terminal, options: RotateOptions): Promise<number> {
-  const config = readConfig(dataOf(options))
+  const config = configOf(options)
   if (await isRunning(config)) {
     throw new CommandError(
       `a gateway runs on \`${config.data}\``,
@@ -124,7 +131,7 @@ async function mayBeOnLedger(config: Config, id: string): Promise<boolean> {
 
 /** Creates the key that encrypts kept calls, if it is missing. */
 export async function runSeal(terminal: Terminal, options: DataOptions): Promise<number> {
-  const config = readConfig(dataOf(options))
+  const config = configOf(options)
   const { createSealKey, readSealKey } = await import('../../seal-key.ts')
   const created = createSealKey(config)
   // Throws if the key is not usable.
@@ -141,7 +148,7 @@ export async function runSeal(terminal: Terminal, options: DataOptions): Promise
 
 /** Prints the trust file. */
 export async function runTrust(terminal: Terminal, options: DataOptions): Promise<number> {
-  const opened = await openView(readConfig(dataOf(options)))
+  const opened = await openView(configOf(options))
   try {
     const trust = await opened.trust()
     process.stdout.write(trust)

@@ -17,7 +17,7 @@ import { usualCalls } from '../../workbench/generate/calls.ts'
 import type { Draft } from '../../workbench/generate/draft.ts'
 import { askingThatDiffers, sectionsThatDiffer, statusChanges } from '../../workbench/settings.ts'
 import type { GatewayOptions } from '../commands.ts'
-import { dataOf } from '../program/connect.ts'
+import { configHere, dataOf } from '../program/connect.ts'
 import { policyIn } from './policy-file.ts'
 import { seedsBeside } from './diff-cases.ts'
 import { diffText, explainCommand, type Diff, type Side, type TriedCalls } from './diff-text.ts'
@@ -44,7 +44,7 @@ export async function runDiff(
   second?: string,
 ): Promise<number> {
   const accepted = acceptedBy(options)
-  const file = first ?? readConfig(dataOf(options)).policy
+  const file = first ?? (await configHere(options, 'the policy file', 'give the file')).policy
   const [a, b] =
     second === undefined ? [await inForce(options), fromFile(file)] : [fromFile(file), fromFile(second)]
   if (second === undefined) terminal.say(`in force is ${nameOf(a.policy)}; compared with \`${file}\``)
@@ -227,8 +227,9 @@ async function replayed(
   findings: Findings,
 ): Promise<TriedCalls['recorded']> {
   if (options.recorded === false) return NOTHING
-  if (!hasHistory(options)) {
-    terminal.say('no data directory found; recorded calls are not compared')
+  const missing = historyMissing(options)
+  if (missing !== undefined) {
+    terminal.say(`${missing}; recorded calls are not compared`)
     return NOTHING
   }
   const { HOW_TO_KEEP, withTrace } = await import('./trace-source.ts')
@@ -240,9 +241,11 @@ async function replayed(
   })
 }
 
-/** Whether there is a history. A named data directory must exist; the default one can be missing, as on CI machines. */
-function hasHistory(options: DiffOptions): boolean {
-  if (options.trace !== undefined) return true
+/** Says why there is no history. A named data directory must exist; the default one can be missing, as on CI machines. */
+function historyMissing(options: DiffOptions): string | undefined {
+  if (options.trace !== undefined) return undefined
+  // The ledger of this machine can be of another gateway.
+  if (options.url !== undefined) return 'no data directory is used with `--url` or TOLLGATE_URL'
   if (options.data !== undefined) readConfig(options.data)
-  return existsSync(join(dataOf(options), CONFIG_FILE))
+  return existsSync(join(dataOf(options), CONFIG_FILE)) ? undefined : 'no data directory found'
 }

@@ -4,13 +4,12 @@ import { writeFileSync } from 'node:fs'
 import type { Receipt } from '@tollgate/evidence'
 import { keptName } from '@tollgate/kernel'
 import { definitionOf } from '@tollgate/kernel/admin'
-import { readConfig } from '../../config/config.ts'
 import { draftPolicy } from '../../tools/draft.ts'
 import type { Offer } from '../../tools/offer.ts'
 import { createSeenTools, type SeenTool, type SeenTools } from '../../tools/seen.ts'
 import type { LedgerView } from '../../view.ts'
 import type { GatewayOptions } from '../commands.ts'
-import { withConnection, dataOf, type Connection } from '../program/connect.ts'
+import { configHere, withConnection, type Connection } from '../program/connect.ts'
 import { definitionsOf, find, listingOf, warnOfMore } from '../mcp/names.ts'
 import { word } from '../program/table.ts'
 import { CommandError, type Terminal } from '../program/terminal.ts'
@@ -81,7 +80,8 @@ const utf8 = new TextDecoder()
 /** Reads the newest decisions from the ledger file, because the API does not return kept calls. */
 async function takeNewest(tools: SeenTools, options: DraftOptions): Promise<void> {
   const { openView } = await import('../../open.ts')
-  const { view, close } = await openView(readConfig(dataOf(options)))
+  const config = await configHere(options, 'the ledger of the calls', 'give a trace with `--trace`')
+  const { view, close } = await openView(config)
   try {
     await takeFrom(tools, view)
   } finally {

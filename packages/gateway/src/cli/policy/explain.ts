@@ -86,14 +86,16 @@ async function asked(options: ExplainOptions): Promise<ShownExplanation> {
 
 /** Explains a call from the data directory with its current state. Works while a gateway runs. */
 async function looked(terminal: Terminal, options: ExplainOptions): Promise<ShownExplanation> {
-  const [{ openLook }, { foresee }, { readConfig }, { showExplanation }, { dataOf }] = await Promise.all([
-    import('../../open.ts'),
-    import('@tollgate/kernel/workbench'),
-    import('../../config/config.ts'),
-    import('../../api/explained.ts'),
-    import('../program/connect.ts'),
-  ])
+  const [{ openLook }, { foresee }, { readConfig }, { showExplanation }, { dataOf, ledgerIn, sayPlace }] =
+    await Promise.all([
+      import('../../open.ts'),
+      import('@tollgate/kernel/workbench'),
+      import('../../config/config.ts'),
+      import('../../api/explained.ts'),
+      import('../program/connect.ts'),
+    ])
   const config = readConfig(dataOf(options))
+  sayPlace(options, ledgerIn(config.data))
   const call = callOf(options, config.tenant)
   const at = timeOf(options)
   const look = await openLook(config, at)

@@ -1,10 +1,10 @@
 // `tollgate policy activate`: puts a policy file in force.
 
-import { readConfig, type Config } from '../../config/config.ts'
+import type { Config } from '../../config/config.ts'
 import type { Policy } from '@tollgate/kernel/policy'
 import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
-import { withConnection, dataOf, type Connection } from '../program/connect.ts'
+import { configHere, withConnection, type Connection } from '../program/connect.ts'
 import { adopt, adoptionOf, type AdoptOptions } from './adopt.ts'
 import { allowsAnything } from './policy-status.ts'
 import { canAsk, confirm } from '../program/confirm.ts'
@@ -22,7 +22,7 @@ export async function runActivate(
   options: ActivateOptions,
   file?: string,
 ): Promise<number> {
-  const config = configFor(options, file)
+  const config = await configFor(options, file)
   const path = file ?? config?.policy ?? ''
   const policy = policyIn(path, '; the policy in force is unchanged')
   const how = config && (await adoptionOf(config, path, options))
@@ -42,8 +42,9 @@ export async function runActivate(
 }
 
 /** Returns the configuration; undefined for a file that is sent to another machine. */
-function configFor(options: ActivateOptions, file: string | undefined): Config | undefined {
-  if (file === undefined || options.url === undefined) return readConfig(dataOf(options))
+async function configFor(options: ActivateOptions, file: string | undefined): Promise<Config | undefined> {
+  if (file === undefined || options.url === undefined)
+    return configHere(options, 'the policy file', 'give the file')
   if (options.copy !== true && options.remember !== true) return undefined
   throw new UsageError(
     '`--copy` and `--remember` change the data directory, and `--url` names a gateway that can be elsewhere',

@@ -5,12 +5,12 @@ import { createInterface } from 'node:readline'
 import type { TraceEntry } from '@tollgate/kernel/workbench'
 import { readConfig } from '../../config/config.ts'
 import { readTrace, tracePages, traceTexts, type Trace } from '../../workbench/trace.ts'
-import { dataOf } from '../program/connect.ts'
+import type { DataOptions } from '../commands.ts'
+import { dataOf, ledgerIn, sayPlace } from '../program/connect.ts'
 import { onInterrupt } from '../program/interrupt.ts'
 import type { Progress, Terminal } from '../program/terminal.ts'
 
-interface TraceOptions {
-  readonly data?: string
+interface TraceOptions extends DataOptions {
   /** A file that `policy trace` wrote. */
   readonly trace?: string
 }
@@ -41,7 +41,9 @@ async function* shown(pages: Trace['pages'], progress: Progress): AsyncGenerator
 
 async function withLedger<T>(options: TraceOptions, use: (trace: Trace) => Promise<T>): Promise<T> {
   const { openView } = await import('../../open.ts')
-  const opened = await openView(readConfig(dataOf(options)), true)
+  const config = readConfig(dataOf(options))
+  sayPlace(options, ledgerIn(config.data))
+  const opened = await openView(config, true)
   const forget = onInterrupt(() => opened.close())
   try {
     return await use({ texts: await traceTexts(opened.view), pages: tracePages(opened.view) })

@@ -12,17 +12,16 @@ import { join, resolve } from 'node:path'
 import process from 'node:process'
 import type { Catalogue } from '@tollgate/kernel/admin'
 import type { Config } from '../../config/config.ts'
-import { CONFIG_FILE, DEFAULT_PORT, defaultData } from '../../config/place.ts'
+import { CONFIG_FILE, defaultData } from '../../config/place.ts'
 import { silent } from '../../log.ts'
 import type { Identity } from '../../tokens.ts'
 import type { LedgerView } from '../../view.ts'
-import { REQUEST_TIMEOUT } from './ask.ts'
-import { type GatewayOptions } from '../commands.ts'
+import type { DataOptions, GatewayOptions } from '../commands.ts'
 import { VERSION } from './version.ts'
 import { onInterrupt } from './interrupt.ts'
 import { loginFor, placeOf } from './logins.ts'
-import { CommandError, UsageError } from './terminal.ts'
-import { tlsFault } from './tls-fault.ts'
+import { overHttp, urlOf } from './over-http.ts'
+import { CommandError, say, UsageError } from './terminal.ts'
 
 /** A connection to a gateway. Close it, or the process does not end. */
 export interface Connection {
@@ -30,6 +29,8 @@ export interface Connection {
   request(path: string, init?: RequestInit): Promise<Response>
   /** The ledger for reading, on a data directory; undefined over HTTP. */
   readonly local: LocalGateway | undefined
+  /** The gateway or the ledger behind it, such as `the ledger in /data`. */
+  readonly place: string
   close(): Promise<void>
 }
 
@@ -67,10 +68,25 @@ export async function withConnection<T>(
 ): Promise<T> {
   const connection = await connect(options, purpose)
   try {
+    sayPlace(options, connection.place)
     return await work(connection)
   } finally {
     await connection.close()
   }
+}
+
+const said = new WeakSet<object>()
+
+/** Says once for each command what it acts on. Data in JSON stays as it is. */
+export function sayPlace(options: DataOptions, place: string): void {
+  if (options.json === true || said.has(options)) return
+  said.add(options)
+  say(`using ${place}`)
+}
+
+/** The ledger of a data directory, as a command names it. */
+export function ledgerIn(data: string): string {
+  return `the ledger in \`${resolve(data)}\``
 }
 
 /** Connects to the gateway. @throws with a remedy if that is not possible. */
@@ -107,9 +123,12 @@ export async function connectWith(options: GatewayOptions, token: string): Promi
   if (options.url !== undefined) return overHttp(options.url, token)
   // Imported here, because most commands that load this file send no request over a socket.
   const { fetchOver, operatorSocket } = await import('./operator-socket.ts')
-  const socket = await operatorSocket(dataOf(options), token)
-  if (socket === undefined) return overHttp(urlOf(await configOf(options)), token)
-  return overHttp('http://localhost', token, socket, (url, init) => fetchOver(socket, url, init))
+  const data = dataOf(options)
+  const place = `the gateway of \`${resolve(data)}\``
+  const socket = await operatorSocket(data, token)
+  if (socket === undefined) return { ...overHttp(urlOf(await configOf(options)), token), place }
+  const connection = overHttp('http://localhost', token, socket, (url, init) => fetchOver(socket, url, init))
+  return { ...connection, place }
 }
 
 /** Returns the stored token, after the passphrase. A data directory can be read, and calls on it restricted, without one. */
@@ -140,6 +159,15 @@ export async function runsOn(options: GatewayOptions): Promise<boolean> {
   return isRunning({ data })
 }
 
+/** Returns the configuration that names a file. @throws UsageError with `instead` if the command acts on a gateway by its address. */
+export async function configHere(options: GatewayOptions, file: string, instead: string): Promise<Config> {
+  if (options.url === undefined) return configOf(options)
+  throw new UsageError(
+    `${file} is in the data directory of the gateway, and \`--url\` or TOLLGATE_URL names only its address`,
+    `${instead}, or name the data directory with \`--data\``,
+  )
+}
+
 /** Loads the YAML reader only where it is needed, because loading takes longer than a request. */
 async function configOf(options: GatewayOptions): Promise<Config> {
   const { readConfig } = await import('../../config/config.ts')
@@ -162,68 +190,6 @@ export function checkedToken(text: string, where: string): string {
   throw new UsageError(
     `${where} does not contain a token`,
     'a token starts with `tg_`; create one with `tollgate tokens issue`',
-  )
-}
-
-/** Returns the URL of a configured gateway on this machine. */
-export function urlOf({ listen: { host, port, tls } }: Pick<Config, 'listen'>): string {
-  const here = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `${tls ? 'https' : 'http'}://${here.includes(':') ? `[${here}]` : here}:${port}`
-}
-
-type Send = (url: URL, init: RequestInit) => Promise<Response>
-
-function overHttp(
-  base: string,
-  token: string,
-  where: string = base,
-  send: Send = (url, init) => globalThis.fetch(url, init),
-): Connection {
-  refuseUnsafe(base)
-  return {
-    local: undefined,
-    async request(path, init = {}) {
-      const headers = new Headers(init.headers)
-      headers.set('authorization', `Bearer ${token}`)
-      try {
-        // A redirect would send the token to another address.
-        return await send(new URL(path, base), { ...init, headers, redirect: 'error' })
-      } catch (fault) {
-        if (fault instanceof Error && fault.name === 'TimeoutError') {
-          throw new CommandError(
-            `\`${where}\` did not answer within ${REQUEST_TIMEOUT / 1000} s`,
-            'check the gateway with `tollgate doctor`',
-          )
-        }
-        if (init.signal?.aborted === true) throw fault
-        const insecure = tlsFault(fault, where)
-        if (insecure) throw insecure
-        throw new CommandError(
-          `no gateway answers at \`${where}\``,
-          'start it with `tollgate up` or `tollgate serve`, or give another address with `--url`',
-          'to use the data directory without a gateway, unset TOLLGATE_TOKEN and TOLLGATE_URL',
-        )
-      }
-    },
-    close: () => Promise.resolve(),
-  }
-}
-
-/** Refuses URLs that would expose the token, which is part of every request. */
-function refuseUnsafe(base: string): void {
-  const url = URL.canParse(base) ? new URL(base) : undefined
-  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
-    throw new UsageError(
-      'this is not the URL of a gateway',
-      `for example \`http://127.0.0.1:${DEFAULT_PORT}\``,
-    )
-  }
-  const isHere =
-    url.hostname === 'localhost' || url.hostname === '[::1]' || /^127\.[0-9.]+$/.test(url.hostname)
-  if (url.protocol === 'https:' || isHere) return
-  throw new UsageError(
-    `the token would be sent unencrypted to \`${url.hostname}\``,
-    'use an `https://` address',
   )
 }
 
@@ -255,6 +221,7 @@ async function onView(config: Config, openWhole: () => Promise<Connection>): Pro
   let whole: Connection | undefined
   return {
     local: { config, view: opened.view },
+    place: ledgerIn(config.data),
     async request(path, init) {
       if (whole) return whole.request(path, init)
       const response = await ask(path, init)
@@ -299,6 +266,7 @@ async function onGateway(config: Config): Promise<Connection> {
   })
   return {
     local: { config, view: gateway.view, catalogue: gateway.kernel.catalogue },
+    place: ledgerIn(config.data),
     request: asking(app),
     async close() {
       app.end()

@@ -1,5 +1,5 @@
 // Makes the commands in a printed text work in the user's shell as they are: with the word that starts this installation, and with
-// the data directory that the user named.
+// the data directory or the address that the user named.
 
 import process from 'node:process'
 import { commandWord, shellWord } from './launcher.ts'
@@ -25,6 +25,19 @@ export const WITHOUT_DATA: readonly string[] = [
   ...['self-install', 'threat scan', 'verify'],
 ]
 
+/** Commands that take a data directory and no address. `mcp` alone is the wrapper. */
+export const ONLY_DATA: readonly string[] = [
+  ...['backup', 'delegations key', 'doctor', 'fsck', 'init', 'keys list', 'keys rotate', 'keys seal'],
+  ...['keys trust', 'mcp', 'policy check', 'policy fmt', 'policy learn', 'policy replay', 'policy test'],
+  ...['policy trace', 'serve', 'setup mcp', 'up'],
+]
+
+/** The way to a gateway that the user named on the command line. */
+export interface NamedGateway {
+  readonly data?: string
+  readonly url?: string
+}
+
 // A command in a sentence or at the start of a line: the name, and the one or two words of the command, or an option.
 const PRINTED =
   /(?<=^|[\n`(]|: |[|&] | {2})(?:npx )?tollgate (?:(--?[a-z]+)|([a-z][a-z-]*)(?: ([a-z][a-z-]*|--(?=[ `])))?)(?![a-z])/g
@@ -33,14 +46,14 @@ const PRINTED =
 export function runnable(
   text: string,
   word: () => string = cachedWord,
-  data: string | undefined = named,
+  gateway: NamedGateway = named,
 ): string {
   if (!text.includes('tollgate ')) return text
   let done = 0
   let made = ''
   for (const found of text.matchAll(PRINTED)) {
     const end = found.index + found[0].length
-    made += text.slice(done, found.index) + replaced(found, text.slice(end), word, data)
+    made += text.slice(done, found.index) + replaced(found, text.slice(end), word, gateway)
     done = end
   }
   return made + text.slice(done)
@@ -50,33 +63,37 @@ function replaced(
   [found, option, first = '', second = '']: RegExpMatchArray,
   rest: string,
   word: () => string,
-  data: string | undefined,
+  gateway: NamedGateway,
 ): string {
   if (option !== undefined) return `${word()} ${option}`
   if (!SINGLE.includes(first) && !GROUPS.includes(first)) return found
-  return [word(), ...withData(first, second, rest, data)].join(' ')
+  return [word(), ...withGateway(first, second, rest, gateway)].join(' ')
 }
 
-/** Returns the words of a command with the data directory, if the command takes one and does not name one. */
-function withData(first: string, second: string, rest: string, data: string | undefined): readonly string[] {
+/** Returns the words of a command with the named gateway, if the command takes that option and the text does not have one. */
+function withGateway(first: string, second: string, rest: string, gateway: NamedGateway): readonly string[] {
   const isGroup = GROUPS.includes(first)
   const words = isGroup && second !== '--' && second !== '' ? [first, second] : [first]
   const others = second === '' || words.length === 2 ? [] : [second]
-  const all = [...words, ...others]
-  if (data === undefined || WITHOUT_DATA.includes(words.join(' '))) return all
   // The name of a group alone is no command.
-  if (isGroup && second === '') return all
+  if (isGroup && second === '') return [...words, ...others]
   const [line = ''] = rest.split(/[`\n]/, 1)
   // A command that names its data directory or its gateway is complete.
-  if (/(?:^| )--(?:data|url)\b/.test(line)) return all
-  return [...words, '--data', shellWord(data), ...others]
+  if (/(?:^| )--(?:data|url)\b/.test(line)) return [...words, ...others]
+  return [...words, ...optionFor(words.join(' '), gateway), ...others]
 }
 
-let named: string | undefined
+function optionFor(name: string, { data, url }: NamedGateway): readonly string[] {
+  if (WITHOUT_DATA.includes(name)) return []
+  if (data !== undefined) return ['--data', shellWord(data)]
+  return url === undefined || ONLY_DATA.includes(name) ? [] : ['--url', shellWord(url)]
+}
 
-/** Sets the data directory that the user named on the command line; undefined if there is none. Printed commands repeat it. */
-export function repeatData(data: string | undefined): void {
-  named = data
+let named: NamedGateway = {}
+
+/** Sets the gateway that the user named on the command line. Printed commands repeat it. */
+export function repeatGateway(gateway: NamedGateway): void {
+  named = gateway
 }
 
 let known: { readonly of: string; readonly word: string } | undefined

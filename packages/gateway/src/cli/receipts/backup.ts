@@ -5,13 +5,14 @@ import { basename, join, resolve } from 'node:path'
 import { CONFIG_FILE, readConfig, type Config } from '../../config/config.ts'
 import { backupLedger } from '../../open.ts'
 import type { DataOptions } from '../commands.ts'
-import { dataOf } from '../program/connect.ts'
+import { dataOf, ledgerIn, sayPlace } from '../program/connect.ts'
 import { onInterrupt } from '../program/interrupt.ts'
 import { CommandError, type Progress, type Terminal } from '../program/terminal.ts'
 
 /** Copies the ledger, the configuration and the policy to a new directory. */
 export async function runBackup(terminal: Terminal, options: DataOptions, directory = ''): Promise<number> {
   const config = readConfig(dataOf(options))
+  sayPlace(options, ledgerIn(config.data))
   const target = resolve(directory)
   if (existsSync(target)) throw new CommandError(`\`${target}\` already exists`, 'give a new directory')
   const progress = terminal.progress('copying')

@@ -15,7 +15,7 @@ import process from 'node:process'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { accepted, queryOf } from '../program/ask.ts'
-import { connect, type Connection } from '../program/connect.ts'
+import { connect, sayPlace, type Connection } from '../program/connect.ts'
 import { onInterrupt } from '../program/interrupt.ts'
 import { word } from '../program/table.ts'
 import { CommandError, UsageError, type Progress, type Terminal } from '../program/terminal.ts'
@@ -42,6 +42,7 @@ export async function runExport(terminal: Terminal, given: ExportOptions): Promi
   refuseInvalid(options, target)
   const period = periodOf(options)
   const connection = await connect(options, 'read')
+  sayPlace(options, connection.place)
   const progress = terminal.progress('exporting')
   try {
     const query = await queryFor(connection, options, period)

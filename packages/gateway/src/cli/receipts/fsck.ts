@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { readConfig, type Config } from '../../config/config.ts'
 import { foldLedger, fsckLedger, isRunning, type FsckProblem } from '../../open.ts'
 import type { DataOptions } from '../commands.ts'
-import { dataOf } from '../program/connect.ts'
+import { dataOf, ledgerIn, sayPlace } from '../program/connect.ts'
 import type { Terminal } from '../program/terminal.ts'
 
 interface FsckCommandOptions extends DataOptions {
@@ -14,6 +14,7 @@ interface FsckCommandOptions extends DataOptions {
 /** Checks the ledger. Returns 1 if it is damaged, or if `--fold` could not merge the log. */
 export async function runFsck(terminal: Terminal, options: FsckCommandOptions): Promise<number> {
   const config = readConfig(dataOf(options))
+  sayPlace(options, ledgerIn(config.data))
   const progress = terminal.progress('checking')
   const report = await fsckLedger(config, ({ done, total }) => progress.show(done, total)).finally(() =>
     progress.clear(),

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { accepted, ask } from '../program/ask.ts'
-import { connect, type Connection } from '../program/connect.ts'
+import { connect, sayPlace, type Connection } from '../program/connect.ts'
 import { describe, type ShownEntry } from './describe.ts'
 import { onInterrupt } from '../program/interrupt.ts'
 import { filtersOf, type FilterOptions, type ReceiptPage } from './receipts.ts'
@@ -13,6 +13,7 @@ const POLL_INTERVAL_MS = 500
 /** Prints receipts until Ctrl-C. Reopens a broken stream where it ended. */
 export async function runTail(terminal: Terminal, options: FilterOptions): Promise<number> {
   const connection = await connect(options, 'read')
+  sayPlace(options, connection.place)
   const stop = new AbortController()
   const forget = onInterrupt(() => stop.abort())
   try {

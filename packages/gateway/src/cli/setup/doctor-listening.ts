@@ -3,7 +3,7 @@
 import { connect } from 'node:net'
 import type { Config } from '../../config/config.ts'
 import { isRunning } from '../../open.ts'
-import { urlOf } from '../program/connect.ts'
+import { urlOf } from '../program/over-http.ts'
 import type { DoctorFinding } from './doctor-checks.ts'
 
 const about = 'listening'

@@ -41,7 +41,7 @@ export async function carryOut(
   const config = await createData(data, {}, ({ what, where }) =>
     terminal.say(`created ${what}: \`${where}\``),
   )
-  return withConnection({ ...options, data }, 'write', async (connection) => {
+  return withConnection(options, 'write', async (connection) => {
     const token = isNew ? await firstToken(terminal, config, connection) : undefined
     const mayReplace = await isReplaceable(connection, config)
     const changes = [

@@ -4,7 +4,7 @@ import { parseReceipt } from '@tollgate/evidence'
 import type { LedgerView } from '../../view.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
-import { withConnection, type Connection } from '../program/connect.ts'
+import { connect, sayPlace, type Connection } from '../program/connect.ts'
 import type { TrustChanges } from '../people/trust-changes.ts'
 import type { ShownObserved } from '../policy/observe.ts'
 import type { PolicyStatus } from '../policy/policy-status.ts'
@@ -42,7 +42,10 @@ interface Details {
 
 /** Shows the status. Returns 1 if the ledger is poisoned. */
 export async function runStatus(terminal: Terminal, options: GatewayOptions): Promise<number> {
-  return withConnection(options, 'read', async (connection) => {
+  const connection = await connect(options, 'read')
+  try {
+    // The status of a data directory names it.
+    if (!connection.local) sayPlace(options, connection.place)
     const status = await ask<GatewayStatus>(connection, '/v1/status')
     const { hash, path, ...details } = connection.local
       ? await localDetails(connection, connection.local)
@@ -52,7 +55,9 @@ export async function runStatus(terminal: Terminal, options: GatewayOptions): Pr
     terminal.data({ ...status, ...details }, () => format(status, { ...details, hash }, rows))
     await warn(terminal, status, { ...details, hash, path })
     return status.poisoned === null ? 0 : 1
-  })
+  } finally {
+    await connection.close()
+  }
 }
 
 function format(
