@@ -98,6 +98,7 @@ export function configFor(data: string, headGuard: string | undefined): Config {
     writer: 'gateway',
     tenant: 'default',
     listen: { host: '127.0.0.1', port: 0 },
+    ca: undefined,
     hosts: [],
     policy: join(data, 'policy.yaml'),
     commit: 'plain',

@@ -27,6 +27,8 @@ export interface DataOptions {
 /** Options of commands that send requests to a gateway. */
 export interface GatewayOptions extends DataOptions {
   readonly url?: string
+  /** The PEM file of the authorities to trust. */
+  readonly ca?: string
   readonly tokenFile?: string
 }
 

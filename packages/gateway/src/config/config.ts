@@ -32,6 +32,8 @@ export interface Config {
     /** Paths of PEM files. */
     readonly tls?: { readonly cert: string; readonly key: string }
   }
+  /** Absolute path of the PEM file of the authorities that commands on the data directory trust; undefined: those of the machine. */
+  readonly ca: string | undefined
   /** Further names that are accepted in `Host` headers. */
   readonly hosts: readonly string[]
   /** Absolute path of the policy file. */
@@ -135,6 +137,7 @@ const FIELDS = [
   'tollgate',
   'ledger',
   'listen',
+  'ca',
   'hosts',
   'policy',
   'commit',
@@ -167,6 +170,7 @@ function readFields(reader: Reader, data: string): Config | undefined {
     writer: 'gateway',
     tenant: 'default',
     listen: readListen(reader, fields.listen, data),
+    ca: fields.ca && readPath(reader, fields.ca, '`ca`', data),
     hosts: fields.hosts ? readHosts(reader, fields.hosts) : [],
     policy: resolve(data, (fields.policy && reader.textLine(fields.policy, '`policy`')) ?? 'policy.yaml'),
     commit: (fields.commit && reader.word(fields.commit, '`commit`', ['plain', 'salted'])) ?? 'plain',
@@ -278,6 +282,11 @@ function readHeadGuard(reader: Reader, place: Place | undefined, data: string): 
     )
   }
   return path
+}
+
+function readPath(reader: Reader, place: Place, what: string, data: string): string | undefined {
+  const text = reader.textLine(place, what)
+  return text === undefined ? undefined : pathFrom(data, text)
 }
 
 /** Resolves a path relative to the data directory; `~/` is the user's home. */

@@ -21,6 +21,9 @@ listen:
   port: ${port}
   # tls: { cert: /path/to/cert.pem, key: /path/to/key.pem }
 
+# PEM file of the authority that signed \`cert\`, if it is your own: commands on this directory then trust only that authority.
+# ca: /path/to/ca.pem
+
 # Further hostnames of the gateway, as clients write them in its URL.
 # hosts: [gate.example.com]
 

@@ -150,7 +150,7 @@ describe('a connection with TLS', () => {
       const { exit, err } = await run(url, ['status'])
       expect(exit).toBe(1)
       expect(err).toContain(`the certificate of \`${url}\` is not from an authority that this machine trusts`)
-      expect(err).toContain('set NODE_EXTRA_CA_CERTS')
+      expect(err).toContain('`--ca FILE` or TOLLGATE_CA')
       expect((await run(url, ['status'], undefined, { NODE_EXTRA_CA_CERTS: cert })).err).toContain('reached')
     } finally {
       secure.closeAllConnections()

@@ -12,11 +12,11 @@ import { endWarm, runWarm } from './warm.ts'
 
 type Command = Awaited<ReturnType<typeof createProgram>>
 
-const GATEWAY_OPTIONS = ['--data', '--url', '--port', '--token-file']
+const GATEWAY_OPTIONS = ['--data', '--url', '--ca', '--port', '--token-file']
 
 /** The options that name a gateway, and the commands that take exactly these. */
 const TABLE: Readonly<Record<string, readonly string[]>> = {
-  '--data --url --token-file': [
+  '--data --url --ca --token-file': [
     ...['approvals approve', 'approvals deny', 'approvals list', 'approvals show', 'approvals view'],
     ...[
       'delegations grant',
@@ -73,6 +73,7 @@ describe('the options that name a gateway', () => {
       for (const { long, envVar } of options) {
         if (long === '--data') expect(envVar, name).toBe('TOLLGATE_DATA')
         else if (long === '--url') expect(envVar, name).toBe('TOLLGATE_URL')
+        else if (long === '--ca') expect(envVar, name).toBe('TOLLGATE_CA')
         else expect(envVar, name).toBeUndefined()
       }
     }

@@ -46,6 +46,7 @@ describe('readConfig', () => {
       writer: 'gateway',
       tenant: 'default',
       listen: { host: '127.0.0.1', port: DEFAULT_PORT },
+      ca: undefined,
       hosts: [],
       policy: join(data, 'policy.yaml'),
       commit: 'plain',
@@ -69,14 +70,18 @@ describe('readConfig', () => {
 
   it('reads every setting that init writes as a comment', () => {
     const text = defaultConfigText({ ledger: 'tollgate.local/x', port: 1 })
-    const open = text.replace(/^( *)# (tls|hosts|retention|head-guard|keys|webhooks|telemetry): /gm, '$1$2: ')
+    const open = text.replace(
+      /^( *)# (tls|ca|hosts|retention|head-guard|keys|webhooks|telemetry): /gm,
+      '$1$2: ',
+    )
     expect(
       open
         .split('\n')
-        .filter((line) => /^ *(tls|hosts|retention|head-guard|keys|webhooks|telemetry):/.test(line)),
-    ).toHaveLength(7)
+        .filter((line) => /^ *(tls|ca|hosts|retention|head-guard|keys|webhooks|telemetry):/.test(line)),
+    ).toHaveLength(8)
     expect(read(open)).toMatchObject({
       listen: { tls: { cert: '/path/to/cert.pem', key: '/path/to/key.pem' } },
+      ca: '/path/to/ca.pem',
       hosts: ['gate.example.com'],
       retention: { sessions: 30 * 86_400_000 },
       headGuard: '/var/lib/tollgate-heads',

@@ -10,7 +10,8 @@ import { ROUTES } from '../../src/api/routes.ts'
 import { connect } from '../../src/cli/program/connect.ts'
 import { createData } from '../../src/cli/setup/create.ts'
 import { CHECKS } from '../../src/cli/setup/doctor-checks.ts'
-import { fetchOver, operatorSocket } from '../../src/cli/program/operator-socket.ts'
+import { fetchBy } from '../../src/cli/program/fetch-by.ts'
+import { operatorSocket } from '../../src/cli/program/operator-socket.ts'
 import { runGateway } from '../../src/cli/setup/run-gateway.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { silent } from '../../src/log.ts'
@@ -88,7 +89,7 @@ describe('the socket of the operators', () => {
     expect(lstatSync(path).mode & 0o777).toBe(0o600)
     expect(lstatSync(dirname(path)).mode & 0o077).toBe(0)
     const url = new URL('http://localhost/healthz')
-    expect((await fetchOver(path, url, {})).status).toBe(401)
+    expect((await fetchBy({ socketPath: path }, url, {})).status).toBe(401)
   })
 
   it('refuses every route without a token of an operator or admin', async () => {

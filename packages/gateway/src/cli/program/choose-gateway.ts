@@ -14,17 +14,26 @@ type SourceOf = (name: keyof NamedGateway) => string | undefined
  * @throws UsageError if the command line names both, or one without a value.
  */
 export function chooseGateway<O extends GatewayOptions>(given: O, sourceOf: SourceOf): O {
-  const { url, data, ...others } = given
+  const { url, data, ca, ...others } = given
   if (sourceOf('url') === 'cli' && sourceOf('data') === 'cli') {
     throw new UsageError('`--url` and `--data` each name a gateway', 'give only one of them')
   }
   refuseEmpty('url', url, sourceOf)
   refuseEmpty('data', data, sourceOf)
-  const isNamed = url !== undefined && url !== '' && sourceOf('data') !== 'cli'
-  // An empty variable counts as not set.
-  const chosen = { ...others, ...(isNamed && { url }), ...(data !== undefined && data !== '' && { data }) }
-  // Sound: `url` and `data` are optional, and nothing else was removed.
+  refuseEmpty('ca', ca, sourceOf)
+  const chosen = {
+    ...others,
+    ...(isSet(url) && sourceOf('data') !== 'cli' && { url }),
+    ...(isSet(data) && { data }),
+    ...(isSet(ca) && { ca }),
+  }
+  // Sound: these three are optional, and nothing else was removed.
   return chosen as unknown as O
+}
+
+/** An empty variable counts as not set. */
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== ''
 }
 
 /** `--data "$UNSET"` must not mean the current directory. */
@@ -35,7 +44,10 @@ function refuseEmpty(name: keyof NamedGateway, value: string | undefined, source
 }
 
 /** Returns what the user typed. A variable is in the user's shell already, so printed commands need not repeat it. */
-export function typedGateway({ data, url }: GatewayOptions, sourceOf: SourceOf): NamedGateway {
-  if (data !== undefined && sourceOf('data') === 'cli') return { data }
-  return url !== undefined && sourceOf('url') === 'cli' ? { url } : {}
+export function typedGateway({ data, url, ca }: GatewayOptions, sourceOf: SourceOf): NamedGateway {
+  return {
+    ...(data !== undefined && sourceOf('data') === 'cli' && { data }),
+    ...(url !== undefined && sourceOf('url') === 'cli' && { url }),
+    ...(ca !== undefined && sourceOf('ca') === 'cli' && { ca }),
+  }
 }

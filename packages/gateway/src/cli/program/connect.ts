@@ -120,15 +120,16 @@ export async function connect(options: GatewayOptions, purpose: Purpose): Promis
 
 /** Connects to a running gateway with this token. */
 export async function connectWith(options: GatewayOptions, token: string): Promise<Connection> {
-  if (options.url !== undefined) return overHttp(options.url, token)
+  const { url, ca } = options
+  if (url !== undefined) return overHttp(url, token, { ca })
   // Imported here, because most commands that load this file send no request over a socket.
-  const { fetchOver, operatorSocket } = await import('./operator-socket.ts')
+  const { operatorSocket } = await import('./operator-socket.ts')
   const data = dataOf(options)
   const place = `the gateway of \`${resolve(data)}\``
-  const socket = await operatorSocket(data, token)
-  if (socket === undefined) return { ...overHttp(urlOf(await configOf(options)), token), place }
-  const connection = overHttp('http://localhost', token, socket, (url, init) => fetchOver(socket, url, init))
-  return { ...connection, place }
+  const socketPath = await operatorSocket(data, token)
+  if (socketPath !== undefined) return { ...overHttp('http://localhost', token, { socketPath }), place }
+  const config = await configOf(options)
+  return { ...overHttp(urlOf(config), token, { ca: ca ?? config.ca }), place }
 }
 
 /** Returns the stored token, after the passphrase. A data directory can be read, and calls on it restricted, without one. */

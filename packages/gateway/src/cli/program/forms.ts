@@ -14,6 +14,12 @@ export function local(parent: Command, name: string, options: CommandOptions = {
 export function remote(parent: Command, name: string, options: CommandOptions = {}): Command {
   return local(parent, name, options)
     .addOption(new Option('--url <url>', 'the address of the gateway; needs a token').env('TOLLGATE_URL'))
+    .addOption(
+      new Option(
+        '--ca <file>',
+        'trust only the authorities in this PEM file, for the TLS of the gateway',
+      ).env('TOLLGATE_CA'),
+    )
     .option('--token-file <file>', 'for programs: a file with the token; default: TOLLGATE_TOKEN')
 }
 

@@ -3,7 +3,9 @@
 import type { Config } from '../../config/config.ts'
 import { DEFAULT_PORT } from '../../config/place.ts'
 import { REQUEST_TIMEOUT } from './ask.ts'
+import { readAuthorities } from './authorities.ts'
 import type { Connection } from './connect.ts'
+import { fetchBy } from './fetch-by.ts'
 import { CommandError, UsageError } from './terminal.ts'
 import { tlsFault } from './tls-fault.ts'
 
@@ -13,16 +15,18 @@ export function urlOf({ listen: { host, port, tls } }: Pick<Config, 'listen'>): 
   return `${tls ? 'https' : 'http'}://${here.includes(':') ? `[${here}]` : here}:${port}`
 }
 
-type Send = (url: URL, init: RequestInit) => Promise<Response>
+/** The socket of a gateway, or the file of the authorities to trust instead of those of the machine. */
+interface HttpWay {
+  readonly socketPath?: string
+  readonly ca?: string | undefined
+}
 
 /** Connects to a gateway. Nothing is sent before the first request. @throws UsageError for an address that would expose the token. */
-export function overHttp(
-  base: string,
-  token: string,
-  where: string = base,
-  send: Send = (url, init) => globalThis.fetch(url, init),
-): Connection {
+export function overHttp(base: string, token: string, { socketPath, ca }: HttpWay = {}): Connection {
   refuseUnsafe(base)
+  const where = socketPath ?? base
+  const authorities = new URL(base).protocol === 'https:' ? ca : undefined
+  const send = sender(socketPath, authorities)
   return {
     local: undefined,
     place: `the gateway at \`${where}\``,
@@ -40,7 +44,7 @@ export function overHttp(
           )
         }
         if (init.signal?.aborted === true) throw fault
-        const insecure = tlsFault(fault, where)
+        const insecure = tlsFault(fault, where, authorities)
         if (insecure) throw insecure
         throw new CommandError(
           `no gateway answers at \`${where}\``,
@@ -51,6 +55,16 @@ export function overHttp(
     },
     close: () => Promise.resolve(),
   }
+}
+
+type Send = (url: URL, init: RequestInit) => Promise<Response>
+
+/** Reads the authorities at once, so that a wrong file is an error before anything is sent. */
+function sender(socketPath: string | undefined, ca: string | undefined): Send {
+  if (socketPath !== undefined) return (url, init) => fetchBy({ socketPath }, url, init)
+  if (ca === undefined) return (url, init) => globalThis.fetch(url, init)
+  const pem = readAuthorities(ca).map(String)
+  return (url, init) => fetchBy({ ca: pem }, url, init)
 }
 
 /** Refuses URLs that would expose the token, which is part of every request. */

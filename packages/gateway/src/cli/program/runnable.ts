@@ -36,6 +36,7 @@ export const ONLY_DATA: readonly string[] = [
 export interface NamedGateway {
   readonly data?: string
   readonly url?: string
+  readonly ca?: string
 }
 
 // A command in a sentence or at the start of a line: the name, and the one or two words of the command, or an option.
@@ -78,15 +79,20 @@ function withGateway(first: string, second: string, rest: string, gateway: Named
   // The name of a group alone is no command.
   if (isGroup && second === '') return [...words, ...others]
   const [line = ''] = rest.split(/[`\n]/, 1)
-  // A command that names its data directory or its gateway is complete.
-  if (/(?:^| )--(?:data|url)\b/.test(line)) return [...words, ...others]
-  return [...words, ...optionFor(words.join(' '), gateway), ...others]
+  return [...words, ...optionsFor(words.join(' '), line, gateway), ...others]
 }
 
-function optionFor(name: string, { data, url }: NamedGateway): readonly string[] {
+function optionsFor(name: string, line: string, { data, url, ca }: NamedGateway): readonly string[] {
   if (WITHOUT_DATA.includes(name)) return []
-  if (data !== undefined) return ['--data', shellWord(data)]
-  return url === undefined || ONLY_DATA.includes(name) ? [] : ['--url', shellWord(url)]
+  // A command that names its data directory or its address keeps that one.
+  const isNamed = /(?:^| )--(?:data|url)\b/.test(line)
+  const place = isNamed ? [] : option('--data', data)
+  if (ONLY_DATA.includes(name)) return place
+  return [...place, ...(isNamed ? [] : option('--url', url)), ...option('--ca', ca)]
+}
+
+function option(flag: string, value: string | undefined): readonly string[] {
+  return value === undefined ? [] : [flag, shellWord(value)]
 }
 
 let named: NamedGateway = {}

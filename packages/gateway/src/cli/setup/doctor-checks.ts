@@ -15,6 +15,7 @@ import { checkSocket, HAS_PIPES, operatorsPath } from '../../mcp/client/local-pa
 import { modelAddresses } from './model-addresses.ts'
 import { allowsAnything, nameOf, pendingNotice, policyStatus } from '../policy/policy-status.ts'
 import { observeNotice } from '../policy/observe.ts'
+import { checkAuthority } from './doctor-authority.ts'
 import { checkListening } from './doctor-listening.ts'
 import { checkSealing } from './doctor-sealing.ts'
 import { observedIn } from './status.ts'
@@ -46,6 +47,7 @@ export const CHECKS: readonly (readonly [about: string, check: Check])[] = [
   ['head guard', checkHeadGuard],
   ['kept calls', (config) => onView(config, checkSealing)],
   ['listening', checkListening],
+  ['authority', checkAuthority],
   ['operator socket', checkOperators],
   ['model servers', checkModels],
 ]
