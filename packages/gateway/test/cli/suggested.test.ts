@@ -47,7 +47,14 @@ async function helpTexts(): Promise<Found> {
 
 function banner(): Found {
   const facts = { url: 'http://127.0.0.1:1', words: ['/x'], data: ' --data d', directory: 'd', agent: 't' }
-  const lines = welcome({ ...facts, admin: { token: 't', of: 'user:a' }, elsewhere: true, hasLogin: false })
+  const samples = { principal: 'agent:demo', escalated: { tool: 'x', arguments: {} } }
+  const lines = welcome({
+    ...facts,
+    samples,
+    admin: { token: 't', of: 'user:a' },
+    elsewhere: true,
+    hasLogin: false,
+  })
   return commandLines(lines.join('\n'), 'banner')
 }
 

@@ -7,6 +7,7 @@ import { parsePolicy } from '@tollgate/kernel/policy'
 import { defaultData } from '../../config/config.ts'
 import { createLog } from '../../log.ts'
 import type { Gateway } from '../../open.ts'
+import { seedsBeside } from '../policy/diff-cases.ts'
 import { placed } from '../policy/policy-file.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf, localUser, readIfThere } from '../program/connect.ts'
@@ -20,6 +21,7 @@ import { word } from '../program/table.ts'
 import type { Terminal } from '../program/terminal.ts'
 import { observeNotice } from '../policy/observe.ts'
 import { firstToken } from './offer-login.ts'
+import { findSamples, SAMPLE_PRINCIPAL, type Samples } from './samples.ts'
 import { observedIn } from './status.ts'
 import { welcome } from './welcome.ts'
 
@@ -64,14 +66,16 @@ async function announce(terminal: Terminal, { gateway, url }: RunningGateway, us
   const { data } = gateway.config
   const first = await firstToken(terminal, gateway)
   const admin = first.kind === 'shown' ? first.token : undefined
-  const agent = await agentToken(gateway)
   if (terminal.json) {
+    const agent = await agentToken(gateway, SAMPLE_PRINCIPAL)
     terminal.row({ url, data, agent_token: agent, admin_token: admin ?? null }, () => '')
     return
   }
+  const samples = await samplesOf(terminal, gateway)
   const lines = welcome({
     url,
-    agent,
+    agent: await agentToken(gateway, samples.principal),
+    samples,
     words: startWords(),
     data: data === defaultData() ? '' : ` --data ${word(data)}`,
     directory: data === defaultData() ? undefined : data,
@@ -84,8 +88,15 @@ async function announce(terminal: Terminal, { gateway, url }: RunningGateway, us
   terminal.say('press Ctrl-C to stop')
 }
 
-async function agentToken({ tokens, config }: Gateway): Promise<string> {
-  const request = { role: 'agent', tenant: config.tenant, principal: 'agent:demo', run: true } as const
+/** The samples come from the test cases of the policy file, as far as they still hold. */
+function samplesOf(terminal: Terminal, { kernel, config }: Gateway): Promise<Samples> {
+  const { tenant, policy: file } = config
+  const cases = seedsBeside(terminal, [{ file, policy: policyOf(kernel, tenant) }])
+  return findSamples(kernel, tenant, cases)
+}
+
+async function agentToken({ tokens, config }: Gateway, principal: string): Promise<string> {
+  const request = { role: 'agent', tenant: config.tenant, principal, run: true } as const
   return (await tokens.issue(request, `local:${localUser()}`)).token
 }
 

@@ -1,5 +1,9 @@
 // The text that `tollgate up` prints when the gateway is ready: commands to try.
 
+import { shellWord } from '../program/launcher.ts'
+import { shown } from '../program/table.ts'
+import { SAMPLE_PRINCIPAL, type SampleCall, type Samples } from './samples.ts'
+
 interface WelcomeFacts {
   readonly url: string
   /** The words that start `tollgate` from any directory and with any PATH. */
@@ -10,6 +14,8 @@ interface WelcomeFacts {
   readonly directory: string | undefined
   /** An agent token for the examples, valid for this run only. */
   readonly agent: string
+  /** Calls under the policy in force. */
+  readonly samples: Samples
   /** The first admin token and its principal; undefined if an admin token existed before. */
   readonly admin: { readonly token: string; readonly of: string } | undefined
   /** The gateway listens on another address than the configured one, so commands need `TOLLGATE_URL`. */
@@ -23,17 +29,7 @@ export function welcome(about: WelcomeFacts): readonly string[] {
   const { data } = about
   return [
     ...settings(about),
-    ...section(
-      'A call that is allowed (this agent token is valid for this run only):',
-      call(about, 'demo/read_note', { name: 'shopping' }),
-    ),
-    ...section('A call that is denied:', call(about, 'demo/delete_note', { name: 'shopping' })),
-    ...section(
-      `A call that needs approval. List and approve it in another terminal${about.hasLogin ? ', with your passphrase' : ''}:`,
-      call(about, 'demo/post_note', { url: 'https://partner.example/in', name: 'shopping' }),
-      `tollgate approvals list${data}`,
-      `tollgate approvals approve ID${data}`,
-    ),
+    ...calls(about),
     ...section(
       'To put an MCP server behind the gateway, wrap its command in the configuration of your MCP client, like this:',
       entry(about),
@@ -51,6 +47,34 @@ export function welcome(about: WelcomeFacts): readonly string[] {
       `tollgate verify all.pack --trust trust.json`,
     ),
     '',
+  ]
+}
+
+function calls(about: WelcomeFacts): readonly string[] {
+  const { data, hasLogin, samples } = about
+  const { principal, allowed, denied, escalated } = samples
+  const whose = principal === SAMPLE_PRINCIPAL ? 'agent token' : `token of ${shown(principal)}`
+  const missing = [
+    ...(allowed ? [] : ['is allowed']),
+    ...(denied ? [] : ['is denied']),
+    ...(escalated ? [] : ['needs approval']),
+  ]
+  return [
+    ...(allowed
+      ? section(`A call that is allowed (this ${whose} is valid for this run only):`, call(about, allowed))
+      : []),
+    ...(denied ? section('A call that is denied:', call(about, denied)) : []),
+    ...(escalated
+      ? section(
+          `A call that needs approval. List and approve it in another terminal${hasLogin ? ', with your passphrase' : ''}:`,
+          call(about, escalated),
+          `tollgate approvals list${data}`,
+          `tollgate approvals approve ID${data}`,
+        )
+      : []),
+    ...(missing.length > 0
+      ? ['', `Found no call of ${shown(principal)} that ${missing.join(' or ')} under the policy in force.`]
+      : []),
   ]
 }
 
@@ -84,10 +108,9 @@ function entry({ words: [program, ...words], directory }: WelcomeFacts): string 
   return `"everything": ${JSON.stringify({ command: program, args: [...words, 'mcp', ...where, '--', ...server] })}`
 }
 
-function call({ url, agent }: WelcomeFacts, tool: string, args: object): string {
-  const body = JSON.stringify({ tool, arguments: args })
+function call({ url, agent }: WelcomeFacts, sample: SampleCall): string {
   return [
     `curl -s ${url}/v1/evaluate -H 'authorization: Bearer ${agent}' \\`,
-    `    -H 'content-type: application/json' -d '${body}'`,
+    `    -H 'content-type: application/json' -d ${shellWord(JSON.stringify(sample))}`,
   ].join('\n')
 }
