@@ -12,7 +12,7 @@ export function addLogin(program: Command, to: To): void {
   remote(program, 'login')
     .summary('store your token, encrypted under a passphrase')
     .description(
-      'Asks for a token, or reads it from standard input, and checks it. Then it asks for a passphrase on the terminal and stores\nthe token encrypted. Commands that decide, such as `tollgate approvals approve`, ask for the passphrase. An agent that runs\nas the same user cannot read the token without it.',
+      'Asks for a token, or reads it from standard input, and checks it. Then it asks for a passphrase on the terminal and stores\nthe token encrypted. Commands that decide, such as `tollgate approvals approve ID`, ask for the passphrase. An agent that runs\nas the same user cannot read the token without it.',
     )
     .addHelpText(
       ...examples(

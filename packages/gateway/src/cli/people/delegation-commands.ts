@@ -49,7 +49,7 @@ function addGrant(delegations: Command, to: To): void {
     .addOption(whole('--depth <n>', 'how many further levels of delegation are allowed', 0, 8).default(0))
     .option('--parent <delegation>', 'the delegation that it narrows, if the delegator is itself a delegate')
     .option('--session <id>', 'only in this session')
-    .requiredOption('--key <file>', 'the private key of the delegator, from `tollgate delegations key`')
+    .requiredOption('--key <file>', 'the private key of the delegator, from `tollgate delegations key FILE`')
     .addHelpText(
       ...examples([
         "tollgate delegations grant --from agent:planner --to agent:worker --tools 'fs/*' --until 2h --key planner.pem",

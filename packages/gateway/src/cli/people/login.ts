@@ -87,7 +87,7 @@ export function runLogout(terminal: Terminal, options: GatewayOptions): Promise<
   terminal.data({ place, removed }, '')
   terminal.say(
     removed
-      ? `removed the token for \`${shown(place)}\`; it stays valid until you revoke it with \`tollgate tokens revoke\``
+      ? `removed the token for \`${shown(place)}\`; it stays valid until you revoke it with \`tollgate tokens revoke HASH\``
       : `no token is stored for \`${shown(place)}\``,
   )
   return Promise.resolve(removed ? 0 : 1)

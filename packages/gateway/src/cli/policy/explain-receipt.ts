@@ -83,8 +83,8 @@ function decisionIn({ receipt, id }: ShownEntry): Decision {
   throw new UsageError(
     `\`${id.slice(0, 8)}\` is a receipt of kind ${receipt.kind}; only decisions can be explained`,
     about === undefined
-      ? 'show it with `tollgate receipts show`'
-      : `for its decision, run \`tollgate policy explain ${about.slice(0, 16)}\``,
+      ? `show it with \`tollgate receipts show ${id.slice(0, 8)}\``
+      : `for its decision, run \`tollgate policy explain ${about.slice(0, 8)}\``,
   )
 }
 

@@ -190,7 +190,7 @@ export function checkedToken(text: string, where: string): string {
   if (/^tg_[a-z]+_[A-Za-z0-9_-]{43}$/.test(text)) return text
   throw new UsageError(
     `${where} does not contain a token`,
-    'a token starts with `tg_`; create one with `tollgate tokens issue`',
+    'a token starts with `tg_`; create one with `tollgate tokens issue --role ROLE --principal NAME`',
   )
 }
 

@@ -58,7 +58,7 @@ export function advise(terminal: Terminal, { level }: Report): void {
   if (level === 'integrity only')
     terminal.say('use `--trust FILE` to check who signed the pack; `tollgate keys trust` prints that file')
   if (level === 'failed' || level === 'malformed')
-    terminal.say('`tollgate verify` with the same pack and trust file lists the findings')
+    terminal.say('`tollgate verify PACK --trust FILE` lists the findings')
 }
 
 /** Runs a command on a pack. A fault gives exit code 2, as in `verify`: then nothing was checked. */

@@ -10,7 +10,7 @@ export function addPack(program: Command, to: To): void {
     .command('pack')
     .summary('read an evidence pack, offline')
     .description(
-      'Shows who did what and when, who approved it and why. Needs no gateway.\nEach command verifies the whole pack, prints the result first, and has the exit code of `tollgate verify`.',
+      'Shows who did what and when, who approved it and why. Needs no gateway.\nEach command verifies the whole pack, prints the result first, and has the exit code of `verify`.',
     )
   dated(filtered(reading(pack, 'list')))
     .summary('list the receipts of a pack, oldest first')

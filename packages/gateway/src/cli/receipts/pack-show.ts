@@ -37,7 +37,7 @@ export function runShow(terminal: Terminal, options: PackOptions, pack = '', whi
 
 function problemWith(which: string, found: readonly Found[]): Error {
   if (found.length === 0)
-    return new CommandError(`no receipt \`${which}\` in the pack`, '`tollgate pack list` shows its receipts')
+    return new CommandError(`no receipt \`${which}\` in the pack`, '`tollgate pack list PACK` shows its receipts')
   return new CommandError(
     `more than one receipt id starts with \`${which}\``,
     ...found.map(({ entry }) => `${entry.id.slice(0, 16)}: ${entry.receipt.kind}, entry ${entry.index}`),
@@ -82,7 +82,7 @@ class Search {
     if (this.#index === undefined && this.#start === undefined) {
       throw new UsageError(
         `\`${shown(which.slice(0, 80))}\` is not the id of a receipt`,
-        'give its id, at least 8 digits of it, or its index, as shown by `tollgate pack list`',
+        'give its id, at least 8 digits of it, or its index, as shown by `tollgate pack list PACK`',
       )
     }
   }

@@ -164,7 +164,7 @@ async function checkLog(config: Config): Promise<readonly DoctorFinding[]> {
   if (bytes === 0) return [{ level: 'ok', about, found: 'empty: `ledger.sqlite` contains the whole ledger' }]
   const found = `\`ledger.sqlite-wal\` contains ${bytes} bytes that are not yet in \`ledger.sqlite\``
   if (await isRunning(config))
-    return [{ level: 'ok', about, found: `${found}; \`tollgate backup\` copies both` }]
+    return [{ level: 'ok', about, found: `${found}; \`tollgate backup DIRECTORY\` copies both` }]
   return [
     {
       level: 'warn',

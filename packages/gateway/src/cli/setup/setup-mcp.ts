@@ -179,7 +179,7 @@ function show(terminal: Terminal, proposal: Proposal): void {
     if (missing.length === 0) continue
     terminal.warn(
       `\`${shown(label)}\` was not started: only its client knows ${missing.map((each) => `\`${shown(each)}\``).join(', ')}`,
-      'start it in its client, then run `tollgate mcp list` and `tollgate mcp approve`',
+      'start it in its client, then run `tollgate mcp list` and `tollgate mcp approve SERVER`',
     )
   }
   const tested = `${policy.passed} of ${policy.passed + policy.failed.length} test cases pass`
