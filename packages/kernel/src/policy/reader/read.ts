@@ -218,8 +218,9 @@ function* tokensOf(text: string, fail: Note): Generator<CST.Token> {
 
 function* parse(text: string): Generator<CST.Token> {
   const parser = new Parser()
-  for (const { lexeme, skipped } of lexemesOf(text)) {
-    parser.offset += skipped
+  const lexemes = new Lexer().lex(text)
+  const skip = (length: number): void => void (parser.offset += length)
+  for (const lexeme of hasLongGap(text) ? withoutGaps(lexemes, skip) : lexemes) {
     yield* parser.next(lexeme)
     if (parser.stack.length > MAX_DEPTH) {
       throw new Stopped(parser.offset, `nested deeper than ${MAX_DEPTH} levels; write it flatter`)
@@ -231,20 +232,26 @@ function* parse(text: string): Generator<CST.Token> {
 /** The lexer's marker before a plain or block scalar. */
 const SCALAR = '\u001f'
 
-/** Maximum consecutive lines without content that reach the parser. */
+/** Maximum consecutive lines without content that reach the parser, which handles such lines in quadratic time. */
 const MAX_GAP = 100
 
-/**
- * Returns the lexemes of a file, and shortens long runs of empty or comment lines, which the parser handles in quadratic time.
- * `skipped` is the number of characters left out before a lexeme.
- */
-function* lexemesOf(text: string): Generator<{ readonly lexeme: string; readonly skipped: number }> {
+/** Returns whether a file may have more lines without content in a row than the parser gets. Most files have not, and read faster. */
+function hasLongGap(text: string): boolean {
+  let gap = 0
+  for (const line of text.split('\n')) {
+    gap = /^[ \t]*(?:#|\r?$)/.test(line) ? gap + 1 : 0
+    if (gap > MAX_GAP) return true
+  }
+  return false
+}
+
+/** Returns the lexemes of a file, and shortens long runs of empty or comment lines. Calls `skip` with the length of what it left out. */
+function* withoutGaps(lexemes: Iterable<string>, skip: (length: number) => void): Generator<string> {
   // The current line while it has only blanks and a comment; undefined after anything else.
   let line: string[] | undefined = []
   let gap = 0
-  let skipped = 0
   let before = ''
-  for (const lexeme of new Lexer().lex(text)) {
+  for (const lexeme of lexemes) {
     const isContent = before === SCALAR
     const isBreak = !isContent && (lexeme === '\n' || lexeme === '\r\n')
     before = isContent ? '' : lexeme
@@ -253,20 +260,12 @@ function* lexemesOf(text: string): Generator<{ readonly lexeme: string; readonly
       continue
     }
     gap = line && isBreak ? gap + 1 : 0
-    if (gap > MAX_GAP) {
-      skipped += [...(line ?? []), lexeme].join('').length
-    } else {
-      for (const each of [...(line ?? []), lexeme]) {
-        yield { lexeme: each, skipped }
-        skipped = 0
-      }
-    }
+    const all: readonly string[] = [...(line ?? []), lexeme]
+    if (gap > MAX_GAP) skip(all.join('').length)
+    else yield* all
     line = isBreak || (isContent && lexeme.endsWith('\n')) ? [] : undefined
   }
-  for (const each of line ?? []) {
-    yield { lexeme: each, skipped }
-    skipped = 0
-  }
+  yield* line ?? []
 }
 
 /** Refuses YAML features that hide what is in force, because people read these files. */
