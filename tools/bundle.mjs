@@ -16,6 +16,7 @@ import {
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, transform } from 'esbuild'
+import { writePageScript } from './page-script.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const gateway = join(root, 'packages/gateway')
@@ -32,6 +33,9 @@ const PLACES = {
   TOLLGATE_BUNDLE: `require('node:url').pathToFileURL(__filename).href`,
   TOLLGATE_EVIDENCE: `require('node:url').pathToFileURL(require.resolve('@tollgate/evidence/node')).href`,
 }
+
+// The gateway's bundle contains it.
+await writePageScript()
 
 // Taken first: anything built from now on is newer than this bundle.
 const began = new Date()

@@ -2,11 +2,13 @@
 
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { writePageScript } from './page-script.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Called once by the test runner. */
-export function setup(): void {
+export async function setup(): Promise<void> {
   const args = ['node_modules/typescript/bin/tsc', '-b', 'tsconfig.build.json']
   execFileSync(process.execPath, args, { cwd: root, stdio: 'inherit' })
+  await writePageScript()
 }

@@ -1,0 +1,69 @@
+// Text that style sheets add: before and after elements, and in front of list items.
+
+import type { AwayCode } from '../codes.ts'
+import { common, sizeOf } from './area.ts'
+import { colourOf } from './colour.ts'
+import type { Own, Paint } from './paint.ts'
+import { byColour } from './text.ts'
+
+/** A generated text. */
+export interface Generated {
+  readonly text: string
+  readonly away: AwayCode | undefined
+  readonly isBlock: boolean
+}
+
+const STRINGS = /"((?:[^"\\]|\\.)*)"/g
+const UNREADABLE = 0.2
+const LEAST_SIZE = 4
+
+/** The text that a style sheet adds at one side of an element; undefined if it is no text. */
+export function generatedIn(
+  element: Element,
+  part: '::before' | '::after' | '::marker',
+  paint: Paint,
+  own: Own,
+): Generated | undefined {
+  const text =
+    part === '::marker' ? markerOf(element, own) : stringsIn(getComputedStyle(element, part).content)
+  if (!/[\p{L}\p{N}]/u.test(text)) return undefined
+  const style = getComputedStyle(element, part)
+  if (style.display === 'none') return undefined
+  return {
+    text,
+    away: judge(style, paint, own),
+    isBlock: part === '::marker' || !style.display.startsWith('inline'),
+  }
+}
+
+function markerOf(element: Element, { style }: Own): string {
+  const { content } = getComputedStyle(element, '::marker')
+  return content === 'normal' ? stringsIn(style.listStyleType) : stringsIn(content)
+}
+
+function stringsIn(content: string): string {
+  if (!content.includes('"')) return ''
+  return [...content.matchAll(STRINGS)].map(([, inner = '']) => inner.replace(/\\(.)/g, '$1')).join('')
+}
+
+function judge(style: CSSStyleDeclaration, paint: Paint, own: Own): AwayCode | undefined {
+  if (paint.away) return paint.away
+  if (style.visibility !== 'visible') return 'NOT_RENDERED'
+  if (parseFloat(style.fontSize) < LEAST_SIZE) return 'TINY_TEXT'
+  const opacity = paint.opacity * Number(style.opacity)
+  if (opacity < UNREADABLE) return 'TRANSPARENT_TEXT'
+  const colour = colourOf(style.webkitTextFillColor)
+  const outlined = (): boolean => style.textShadow !== 'none'
+  const letters = { away: undefined, size: 16, colour, outlined, transform: 'none', reversed: false }
+  const own1 = style.backgroundColor === 'rgba(0, 0, 0, 0)' && style.backgroundImage === 'none'
+  const byOwn = own1 ? byColour(letters, { ...paint, opacity }) : 'UNRESOLVED_PAINT'
+  if (byOwn) return byOwn
+  // There is no way to measure where it is drawn, so anything that could move it away makes it unknown.
+  const { position, transform, textIndent, clipPath, filter, maskImage } = style
+  const still =
+    position === 'static' && [transform, clipPath, filter, maskImage].every((each) => each === 'none')
+  if (!still || Math.abs(parseFloat(textIndent)) > 100) return 'UNRESOLVED_PLACE'
+  if (own.display === 'contents') return undefined
+  const box = own.box()
+  return sizeOf(box) > 0 && sizeOf(common(box, paint.clip)) === 0 ? 'CLIPPED_TEXT' : undefined
+}

@@ -1,0 +1,105 @@
+// Hashes a page: its document, open shadow roots, readable frames, and what its fields contain.
+
+import { sha256Hex } from '@tollgate/evidence/core'
+import {
+  areaValueOf,
+  attributeOf,
+  checkedOf,
+  choiceOf,
+  frameOf,
+  htmlOf,
+  isNamed,
+  rootOf,
+  scrollHeightOf,
+  scrollWidthOf,
+  shadowOf,
+  sheetsOf,
+  valueOf,
+  viewOf,
+} from './native.ts'
+
+const createTreeWalker = Document.prototype.createTreeWalker
+const MOST_DEPTH = 8
+
+/** SHA-256 of a document and everything that belongs to it. */
+export function domHash(document: Document): string {
+  const parts: string[] = []
+  collect(document, parts, 0)
+  return sha256Hex(parts.join('\0').toWellFormed())
+}
+
+function collect(document: Document, parts: string[], depth: number): void {
+  const root = rootOf(document)
+  if (!root) return
+  parts.push(htmlOf(root))
+  inside(document, root, parts, depth)
+}
+
+/** What `outerHTML` leaves out. */
+function inside(document: Document, root: Node, parts: string[], depth: number): void {
+  if (depth > MOST_DEPTH) return
+  const walker = createTreeWalker.call(document, root, NodeFilter.SHOW_ELEMENT)
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    // Sound: the walker shows only elements.
+    const element = node as Element
+    const shadow = shadowOf(element)
+    if (shadow) {
+      parts.push(htmlIn(shadow))
+      inside(document, shadow, parts, depth + 1)
+    }
+    const state = stateOf(element)
+    if (state !== undefined) parts.push(state)
+    if (isNamed(element, 'iframe')) {
+      const inner = documentIn(element)
+      if (inner) collect(inner, parts, depth + 1)
+    }
+  }
+}
+
+const shadowHtml = Object.getOwnPropertyDescriptor(ShadowRoot.prototype, 'innerHTML')?.get
+
+function htmlIn(shadow: ShadowRoot): string {
+  // Sound: it is a getter for text.
+  return shadowHtml ? (shadowHtml.call(shadow) as string) : ''
+}
+
+function documentIn(frame: HTMLIFrameElement): Document | null {
+  try {
+    return frameOf(frame)
+  } catch {
+    // Of another origin.
+    return null
+  }
+}
+
+/** What a field contains. A password counts only as filled or empty, because hashes of short texts can be guessed. */
+function stateOf(element: Element): string | undefined {
+  if (isNamed(element, 'input')) {
+    const value = valueOf(element)
+    const isSecret = (attributeOf(element, 'type') ?? '').toLowerCase() === 'password'
+    return `${isSecret ? (value === '' ? '' : '*') : value}${checkedOf(element) ? ' checked' : ''}`
+  }
+  if (isNamed(element, 'textarea')) return areaValueOf(element)
+  return isNamed(element, 'select') ? String(choiceOf(element)) : undefined
+}
+
+/** A short text that changes with what style sheets and the window do to the page. */
+export function layoutOf(document: Document): string {
+  const view = viewOf(document)
+  const root = rootOf(document)
+  const sizes = [
+    view?.innerWidth,
+    view?.innerHeight,
+    root && scrollWidthOf(root),
+    root && scrollHeightOf(root),
+  ]
+  return [...sizes, ...[...sheetsOf(document)].map(rulesIn)].join(' ')
+}
+
+function rulesIn(sheet: CSSStyleSheet): string {
+  try {
+    return `${sheet.disabled ? '-' : ''}${sheet.cssRules.length}`
+  } catch {
+    return '?'
+  }
+}

@@ -1,0 +1,97 @@
+// Functions of the DOM, taken from their prototypes. A page cannot replace them in an isolated world, but the names of its elements can
+// hide members of forms and of the document (`<input name="firstChild">`), so no member of a node is read directly.
+
+type Get<T, K extends keyof T> = (self: T) => T[K]
+
+const { apply } = Reflect
+
+function getter<T extends object, K extends keyof T>(of: { readonly prototype: T }, name: K): Get<T, K> {
+  const get = Object.getOwnPropertyDescriptor(of.prototype, name)?.get
+  if (!get) throw new TypeError(`no getter ${String(name)}`)
+  // Sound: the getter of this member.
+  return (self) => apply(get, self, []) as T[K]
+}
+
+export const typeOf: Get<Node, 'nodeType'> = getter(Node, 'nodeType')
+export const firstOf: Get<Node, 'firstChild'> = getter(Node, 'firstChild')
+export const nextOf: Get<Node, 'nextSibling'> = getter(Node, 'nextSibling')
+export const previousOf: Get<Element, 'previousElementSibling'> = getter(Element, 'previousElementSibling')
+export const parentOf: Get<Node, 'parentNode'> = getter(Node, 'parentNode')
+export const documentOf: Get<Node, 'ownerDocument'> = getter(Node, 'ownerDocument')
+export const dataOf: Get<CharacterData, 'data'> = getter(CharacterData, 'data')
+export const nameOf: Get<Element, 'localName'> = getter(Element, 'localName')
+export const attributesOf: Get<Element, 'attributes'> = getter(Element, 'attributes')
+export const shadowOf: Get<Element, 'shadowRoot'> = getter(Element, 'shadowRoot')
+export const htmlOf: Get<Element, 'outerHTML'> = getter(Element, 'outerHTML')
+export const scrollWidthOf: Get<Element, 'scrollWidth'> = getter(Element, 'scrollWidth')
+export const scrollHeightOf: Get<Element, 'scrollHeight'> = getter(Element, 'scrollHeight')
+export const scrollLeftOf: Get<Element, 'scrollLeft'> = getter(Element, 'scrollLeft')
+export const scrollTopOf: Get<Element, 'scrollTop'> = getter(Element, 'scrollTop')
+export const clientWidthOf: Get<Element, 'clientWidth'> = getter(Element, 'clientWidth')
+export const clientHeightOf: Get<Element, 'clientHeight'> = getter(Element, 'clientHeight')
+export const clientLeftOf: Get<Element, 'clientLeft'> = getter(Element, 'clientLeft')
+export const clientTopOf: Get<Element, 'clientTop'> = getter(Element, 'clientTop')
+export const rootOf: Get<Document, 'documentElement'> = getter(Document, 'documentElement')
+export const viewOf: Get<Document, 'defaultView'> = getter(Document, 'defaultView')
+export const titleOf: Get<Document, 'title'> = getter(Document, 'title')
+export const sheetsOf: Get<Document, 'styleSheets'> = getter(Document, 'styleSheets')
+export const frameOf: Get<HTMLIFrameElement, 'contentDocument'> = getter(HTMLIFrameElement, 'contentDocument')
+export const templateOf: Get<HTMLTemplateElement, 'content'> = getter(HTMLTemplateElement, 'content')
+export const valueOf: Get<HTMLInputElement, 'value'> = getter(HTMLInputElement, 'value')
+export const checkedOf: Get<HTMLInputElement, 'checked'> = getter(HTMLInputElement, 'checked')
+export const areaValueOf: Get<HTMLTextAreaElement, 'value'> = getter(HTMLTextAreaElement, 'value')
+export const choiceOf: Get<HTMLSelectElement, 'selectedIndex'> = getter(HTMLSelectElement, 'selectedIndex')
+export const linkOf: Get<HTMLAnchorElement, 'href'> = getter(HTMLAnchorElement, 'href')
+
+const element = Element.prototype
+const { getAttribute, getBoundingClientRect, getClientRects, checkVisibility, matches, contains } = {
+  getAttribute: element.getAttribute,
+  getBoundingClientRect: element.getBoundingClientRect,
+  getClientRects: Range.prototype.getClientRects,
+  checkVisibility: element.checkVisibility,
+  matches: element.matches,
+  contains: Node.prototype.contains,
+}
+const { assignedNodes } = HTMLSlotElement.prototype
+const { elementFromPoint, createRange } = {
+  elementFromPoint: Document.prototype.elementFromPoint,
+  createRange: Document.prototype.createRange,
+}
+const inShadow = ShadowRoot.prototype.elementFromPoint
+
+export const attributeOf = (self: Element, name: string): string | null => apply(getAttribute, self, [name])
+export const boxOf = (self: Element): DOMRect => apply(getBoundingClientRect, self, [])
+export const linesOf = (self: Range): DOMRectList => apply(getClientRects, self, [])
+export const isRendered = (self: Element): boolean => apply(checkVisibility, self, [])
+export const isMatch = (self: Element, selector: string): boolean => apply(matches, self, [selector])
+export const isInside = (outer: Node, inner: Node): boolean => apply(contains, outer, [inner])
+export const assignedTo = (self: HTMLSlotElement): Node[] => apply(assignedNodes, self, [])
+export const rangeIn = (self: Document): Range => apply(createRange, self, [])
+
+/** The deepest element at a point of the window, also inside of open shadow roots. */
+export function hitAt(self: Document, x: number, y: number): Element | null {
+  let hit: Element | null = apply(elementFromPoint, self, [x, y])
+  for (let depth = 0; hit && depth < 32; depth++) {
+    const root = shadowOf(hit)
+    const inner: Element | null = root && apply(inShadow, root, [x, y])
+    if (!inner || inner === hit) return hit
+    hit = inner
+  }
+  return hit
+}
+
+/** Whether a node is an element of this local name, in any namespace. */
+export function isNamed<N extends keyof HTMLElementTagNameMap>(
+  self: Element,
+  name: N,
+): self is HTMLElementTagNameMap[N] {
+  return nameOf(self) === name && namespaceOf(self) === HTML
+}
+
+const namespaceOf = getter(Element, 'namespaceURI')
+const HTML = 'http://www.w3.org/1999/xhtml'
+
+/** Whether an element is part of a drawing. */
+export function isSvg(self: Element): boolean {
+  return namespaceOf(self) === 'http://www.w3.org/2000/svg'
+}

@@ -1,0 +1,8 @@
+// The script for the page. It must run in an isolated world, before any code that could change its prototypes.
+
+import { hashOnly, scan } from './scan.ts'
+
+Object.defineProperty(globalThis, 'tollgateSentinel', {
+  value: Object.freeze({ scan, hashOnly }),
+  configurable: true,
+})

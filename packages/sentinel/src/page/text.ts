@@ -1,0 +1,144 @@
+// Judges whether a person can read a text: its size, its place, its colour, and what lies over it.
+
+import type { AwayCode } from '../codes.ts'
+import { common, sizeOf, type Area } from './area.ts'
+import { colourOf, legibility, type Rgba } from './colour.ts'
+import type { Sheets } from './layers.ts'
+import { linesOf } from './native.ts'
+import { seenPart, type Paint } from './paint.ts'
+
+/** A text with what its judgement needs. */
+export interface Run {
+  readonly node: Text
+  readonly text: string
+  readonly paint: Paint
+  readonly letters: Letters
+  readonly order: number
+  readonly lines: readonly Area[]
+}
+
+/** How letters are drawn. */
+export interface Letters {
+  readonly away: AwayCode | undefined
+  readonly size: number
+  readonly colour: Rgba | undefined
+  /** Whether a shadow or an outline may show letters whose colour does not. */
+  readonly outlined: () => boolean
+  readonly transform: string
+  /** Whether the letters are drawn from right to left against their script. */
+  readonly reversed: boolean
+}
+
+/** Reads how the text directly inside of an element is drawn. */
+export function lettersOf(style: CSSStyleDeclaration, isDrawing: boolean): Letters {
+  const { visibility, fontSize, textTransform, unicodeBidi } = style
+  const text = isDrawing ? style.fill : style.webkitTextFillColor
+  const colour = colourOf(text)
+  return {
+    away: visibility === 'visible' ? undefined : 'NOT_RENDERED',
+    size: parseFloat(fontSize),
+    colour:
+      isDrawing && colour ? [colour[0], colour[1], colour[2], colour[3] * Number(style.fillOpacity)] : colour,
+    outlined: () => isOutlined(style, isDrawing),
+    transform: textTransform,
+    reversed: unicodeBidi.endsWith('override') && style.direction === 'rtl',
+  }
+}
+
+function isOutlined(style: CSSStyleDeclaration, isDrawing: boolean): boolean {
+  if (isDrawing) return style.stroke !== 'none'
+  return style.textShadow !== 'none' || style.webkitTextStrokeWidth !== '0px'
+}
+
+const LEAST_SIZE = 4
+// The box of a line is at least as high as its letters.
+const LEAST_LINE = 4.6
+
+/** Whether the letters of a text are too small, or lie on each other. */
+export function isTiny({ lines, text, letters }: Run, scale: () => number): boolean {
+  const [first] = lines
+  if (!first) return false
+  const signs = text.replace(/\s+/g, '').length
+  const height = Math.min(...lines.map((line) => line.bottom - line.top))
+  const width = lines.reduce((sum, line) => sum + line.right - line.left, 0)
+  if (Math.min(height, signs > 2 ? width : height) < LEAST_LINE) return true
+  const usual = height >= letters.size * 0.8 && height <= letters.size * 2.5
+  const size = usual && letters.size >= LEAST_SIZE ? letters.size : letters.size * scale()
+  if (size < LEAST_SIZE) return true
+  // Vertical text has its length in its height.
+  const length = Math.max(
+    width,
+    lines.reduce((sum, line) => sum + line.bottom - line.top, 0) === height ? height : 0,
+  )
+  return (signs > 3 && length / signs < size * 0.12) || areOnOneSpot(lines)
+}
+
+function areOnOneSpot(lines: readonly Area[]): boolean {
+  return lines.some((line, i) => {
+    const before = lines[i - 1]
+    if (!before) return false
+    const both = sizeOf(common(line, before))
+    return both > 0.6 * Math.min(sizeOf(line), sizeOf(before))
+  })
+}
+
+/** Judges a part of a text at its place: a line or a word. */
+export function judgePlace(
+  run: Run,
+  area: Area,
+  sheets: Sheets,
+  reach: Area,
+): AwayCode | undefined | 'mixed' {
+  const seen = seenPart(run.paint, area)
+  if (seen <= 0.02) return sizeOf(common(area, reach)) === 0 ? 'OFF_CANVAS' : 'CLIPPED_TEXT'
+  const part = seen < 0.98 ? common(area, run.paint.clip) : area
+  const answers = pointsOf(part).map(([x, y]) => judgePoint(run, part, x, y, sheets))
+  const [first] = answers
+  if (seen < 0.98 || answers.some((each) => each !== first)) return 'mixed'
+  return first
+}
+
+/** A word counts as readable if most of it is. */
+export function judgeWord(run: Run, area: Area, sheets: Sheets, reach: Area): AwayCode | undefined {
+  if (sizeOf(common(area, reach)) === 0) return 'OFF_CANVAS'
+  if (seenPart(run.paint, area) < 0.5) return 'CLIPPED_TEXT'
+  return judgePoint(run, area, (area.left + area.right) / 2, (area.top + area.bottom) / 2, sheets)
+}
+
+function pointsOf({ left, right, top, bottom }: Area): readonly (readonly [number, number])[] {
+  const y = (top + bottom) / 2
+  const width = right - left
+  const shares = width > 48 ? [0.06, 0.5, 0.94] : [0.5]
+  return shares.map((part) => [left + width * part, y] as const)
+}
+
+function judgePoint(run: Run, area: Area, x: number, y: number, sheets: Sheets): AwayCode | undefined {
+  const { covered, unsure, back } = sheets.at(x, y, area, run.paint, run.order)
+  if (covered) return 'COVERED_TEXT'
+  if (unsure) return 'UNRESOLVED_PAINT'
+  return byColour(run.letters, { ...run.paint, back })
+}
+
+const UNREADABLE = 0.2
+
+/** Judges letters by their colour on a background. */
+export function byColour({ colour, outlined }: Letters, paint: Paint): AwayCode | undefined {
+  if (!colour) return 'UNRESOLVED_PAINT'
+  const { opacity, back, through } = paint
+  if (colour[3] * opacity < UNREADABLE) {
+    if (through === 'picture' || (opacity >= UNREADABLE && outlined())) return 'UNRESOLVED_PAINT'
+    if (!through) return 'TRANSPARENT_TEXT'
+    const clear = through.filter((each) => legibility(each, opacity, back) === 'clear').length
+    return clear * 2 >= through.length ? undefined : clear === 0 ? 'CAMOUFLAGED_TEXT' : 'UNRESOLVED_PAINT'
+  }
+  const result = legibility(colour, opacity, back)
+  if (result === 'clear') return undefined
+  return result === 'unsure' || outlined() ? 'UNRESOLVED_PAINT' : 'CAMOUFLAGED_TEXT'
+}
+
+/** The rectangles of the lines of a range that have a size. */
+export function areasOf(range: Range): Area[] {
+  const areas: Area[] = []
+  for (const { left, top, right, bottom } of linesOf(range)) areas.push({ left, top, right, bottom })
+  return areas
+}

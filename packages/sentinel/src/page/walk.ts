@@ -1,0 +1,460 @@
+// Reads a document in the order of its flat tree: shadow roots in place of their hosts' children, slots filled, frames opened.
+
+import type { AwayCode } from '../codes.ts'
+import type { Piece } from '../pieces.ts'
+import type { Note } from '../assess.ts'
+import { placeOf } from './path.ts'
+import { EMPTY, type Area } from './area.ts'
+import { WHITE } from './colour.ts'
+import type { Asides } from './asides.ts'
+import { generatedIn } from './generated.ts'
+import { createSheets, type Sheet, type Sheets } from './layers.ts'
+import type { Meter } from './limits.ts'
+import { isControl, isReplaced, type Control } from './control.ts'
+import {
+  assignedTo,
+  attributeOf,
+  boxOf,
+  clientHeightOf,
+  clientWidthOf,
+  dataOf,
+  firstOf,
+  frameOf,
+  isMatch,
+  isNamed,
+  isRendered,
+  isSvg,
+  nameOf,
+  nextOf,
+  rangeIn,
+  rootOf,
+  scrollHeightOf,
+  scrollWidthOf,
+  shadowOf,
+  templateOf,
+  typeOf,
+  viewOf,
+} from './native.ts'
+import { paintOf, type Own, type Paint } from './paint.ts'
+import { areasOf, lettersOf, type Letters, type Run } from './text.ts'
+
+/** A text whose judgement waits until everything that may cover it is known. */
+export interface Waiting {
+  readonly run: Run
+  readonly piece: Piece
+}
+
+/** What one document contains. */
+export interface DocumentRead {
+  readonly pieces: Piece[]
+  readonly waiting: Waiting[]
+  readonly controls: Control[]
+  readonly notes: Note[]
+  readonly sheets: Sheets
+  readonly reach: Area
+  readonly offset: { readonly x: number; readonly y: number }
+  readonly frames: {
+    readonly element: Element
+    readonly document: Document
+    readonly paint: Paint
+    readonly order: number
+    readonly at: number
+  }[]
+}
+
+/** What is shared by all documents of a page. */
+export interface Reader {
+  readonly meter: Meter
+  readonly asides: Asides
+}
+
+/** Nothing inside of these is text that anyone reads, apart from data blocks. */
+const SILENT = new Set(['script', 'style', 'link', 'base'])
+/** Content of these is shown only where the element itself cannot be. */
+const FALLBACK = new Set([
+  'video',
+  'audio',
+  'canvas',
+  'object',
+  'iframe',
+  'embed',
+  'noscript',
+  'textarea',
+  'datalist',
+])
+const DATA_BLOCK = /json|text\/(?:plain|html|x-|markdown)|template/i
+const MOST_DEPTH = 600
+
+/** Reads a document. `away` is the reason why a person cannot see the whole of it. */
+export function readDocument(document: Document, reader: Reader, away: AwayCode | undefined): DocumentRead {
+  const root = rootOf(document)
+  const view = viewOf(document)
+  const window: Area = { left: 0, top: 0, right: view?.innerWidth ?? 0, bottom: view?.innerHeight ?? 0 }
+  const offset = { x: view?.scrollX ?? 0, y: view?.scrollY ?? 0 }
+  const reach = root ? reachOf(root, window, offset) : EMPTY
+  const read: DocumentRead = {
+    pieces: [],
+    waiting: [],
+    controls: [],
+    notes: [],
+    sheets: createSheets({ window, up: offset.y, down: Math.max(0, reach.bottom - window.bottom) }),
+    reach,
+    offset,
+    frames: [],
+  }
+  const start: Paint = {
+    away,
+    opacity: 1,
+    back: WHITE,
+    through: undefined,
+    clip: reach,
+    absolute: reach,
+    fixed: window,
+    shapes: [],
+    moves: true,
+    layer: [],
+    context: [],
+    sunk: false,
+    transformed: false,
+  }
+  if (root) createWalk(document, reader, read, window).element(root, start, 0)
+  return read
+}
+
+/** Everything that a person can scroll to. The sides that do not scroll end with the window. */
+function reachOf(root: Element, window: Area, offset: { readonly x: number; readonly y: number }): Area {
+  const body = bodyOf(root)
+  const style = getComputedStyle(root)
+  const used = style.overflow === 'visible' && body ? getComputedStyle(body) : style
+  const [x = 'visible', y = x] = used.overflow.split(' ')
+  const width = scrollWidthOf(root)
+  const back = style.direction === 'rtl' ? width - clientWidthOf(root) : 0
+  const fixed = (axis: string): boolean => axis === 'hidden' || axis === 'clip'
+  return {
+    left: fixed(x) ? window.left : -offset.x - back,
+    right: fixed(x) ? window.right : width - offset.x - back,
+    top: fixed(y) ? window.top : -offset.y,
+    bottom: fixed(y) ? window.bottom : Math.max(scrollHeightOf(root), clientHeightOf(root)) - offset.y,
+  }
+}
+
+function bodyOf(root: Element): Element | undefined {
+  for (let child = firstOf(root); child; child = nextOf(child)) {
+    // Sound: its type is that of an element.
+    if (typeOf(child) === 1 && isNamed(child as Element, 'body')) return child as Element
+  }
+  return undefined
+}
+
+function createWalk(document: Document, { meter, asides }: Reader, read: DocumentRead, window: Area) {
+  const { pieces, waiting, controls, notes, sheets, offset, frames } = read
+  const range = rangeIn(document)
+  let order = 0
+  let gap: '' | '\n' | '\t' = '\n'
+  let space = false
+
+  return { element }
+
+  function lineBreak(kind: '\n' | '\t' = '\n'): void {
+    if (gap !== '\n') gap = kind
+    space = false
+  }
+
+  function place(node: Node, area?: Area) {
+    return () => placeOf(node, offset, area)
+  }
+
+  function push(node: Node, text: string, away: AwayCode | undefined, shown?: string): Piece {
+    const piece: Piece = {
+      text: space ? ` ${text}` : text,
+      away,
+      gap,
+      ...(shown !== undefined && { shown }),
+      place: place(node),
+    }
+    pieces.push(piece)
+    gap = ''
+    space = false
+    return piece
+  }
+
+  function element(self: Element, before: Paint, depth: number): void {
+    if (!meter.node() || depth > MOST_DEPTH) return truncated(self)
+    const name = nameOf(self)
+    if (SILENT.has(name)) return silent(self, name)
+    asides.attributes(self, place(self))
+    const style = getComputedStyle(self)
+    if (style.display === 'none') return unrendered(self, name, depth)
+    const mine = order++
+    const own = paintOf(self, style, before, mine)
+    const paint = topmost(self, name, own)
+    const isBlock = blockLike(own.display)
+    if (isBlock) lineBreak(own.display === 'table-cell' ? '\t' : '\n')
+    if (name === 'br') lineBreak()
+    const drawing = isSvg(self)
+    const sheet = sheetOf(self, name, own, paint, mine, drawing)
+    if (isControl(self, name)) controls.push({ element: self, name, paint, style, order: mine })
+    const letters = lazily(() => lettersOf(style, drawing))
+    const generated = (part: '::before' | '::after' | '::marker'): void => {
+      const made = generatedIn(self, part, paint, own)
+      if (made) {
+        if (made.isBlock) lineBreak()
+        push(self, made.text, made.away)
+        if (made.isBlock) lineBreak()
+      }
+    }
+    if (own.display === 'list-item') generated('::marker')
+    if (!isReplaced(name)) generated('::before')
+    if (name === 'iframe') frame(self as HTMLIFrameElement, own, paint, mine)
+    if (FALLBACK.has(name)) fallback(self, depth)
+    else content(self, name, paint, letters, depth)
+    if (!isReplaced(name)) generated('::after')
+    if (isBlock) lineBreak(own.display === 'table-cell' ? '\t' : '\n')
+    if (sheet) {
+      sheet.end = order
+      sheets.add(sheet)
+    }
+  }
+
+  /** An open dialog or popover is painted over everything else. */
+  function topmost(self: Element, name: string, { paint, style }: Own): Paint {
+    if (name !== 'dialog' && attributeOf(self, 'popover') === null) return paint
+    if (!isMatch(self, ':modal, :popover-open')) return paint
+    const layer = [Number.MAX_SAFE_INTEGER, order]
+    const colour = getComputedStyle(self, '::backdrop').backgroundColor
+    const alpha = /,\s*([\d.]+)\)$/.exec(colour)?.[1]
+    const cover = colour.startsWith('rgba') ? Number(alpha ?? 0) : 1
+    sheets.add({
+      element: self,
+      area: window,
+      order,
+      end: order,
+      layer: [...layer.slice(0, 1), order - 1],
+      moves: false,
+      cover,
+      colour: undefined,
+    })
+    return {
+      ...paint,
+      layer,
+      context: layer,
+      absolute: read.reach,
+      fixed: window,
+      clip: style.position === 'fixed' ? window : paint.clip,
+      moves: false,
+    }
+  }
+
+  function sheetOf(
+    self: Element,
+    name: string,
+    own: Own,
+    paint: Paint,
+    mine: number,
+    drawing: boolean,
+  ): Sheet | undefined {
+    const replaced = isReplaced(name)
+    if (drawing && name !== 'svg') return undefined
+    if (own.cover === 0 && !replaced) return undefined
+    if (paint.away === 'TRANSPARENT_TEXT' || own.style.visibility !== 'visible') return undefined
+    const cover = replaced
+      ? own.cover === 1 || name === 'iframe' || name === 'video'
+        ? paint.opacity
+        : undefined
+      : own.cover
+    return {
+      element: self,
+      area: own.box(),
+      order: mine,
+      end: mine,
+      layer: paint.layer,
+      moves: paint.moves,
+      cover,
+      colour: own.colour,
+    }
+  }
+
+  function content(self: Element, name: string, paint: Paint, letters: () => Letters, depth: number): void {
+    const shadow = shadowOf(self)
+    if (shadow) {
+      children(shadow, paint, letters, depth)
+      // What no slot takes is not rendered.
+      for (let child = firstOf(self); child; child = nextOf(child))
+        if (!hasSlot(child)) unrenderedNode(child, depth)
+      return
+    }
+    if (name.includes('-')) maybeClosed(self)
+    if (isNamed(self, 'slot')) {
+      const assigned = assignedTo(self)
+      if (assigned.length > 0) {
+        for (const node of assigned) nodeOf(node, paint, letters, depth)
+        return
+      }
+    }
+    children(self, paint, letters, depth)
+  }
+
+  function children(parent: Node, paint: Paint, letters: () => Letters, depth: number): void {
+    for (let child = firstOf(parent); child; child = nextOf(child)) {
+      if (meter.spent) return truncated(parent)
+      nodeOf(child, paint, letters, depth)
+    }
+  }
+
+  function nodeOf(node: Node, paint: Paint, letters: () => Letters, depth: number): void {
+    const type = typeOf(node)
+    // Sound: the type says which class it is.
+    if (type === 1) element(node as Element, paint, depth + 1)
+    else if (type === 3 || type === 4) text(node as Text, paint, letters)
+    else if (type === 8 || type === 7) comment(node as CharacterData)
+  }
+
+  function text(node: Text, paint: Paint, letters: () => Letters): void {
+    if (!meter.node()) return
+    const data = dataOf(node)
+    const words = data
+      .replace(/[ \t\r\f]*\n\s*|[ \t\r\f]+/g, (blank) => (blank.includes('\n\n') ? '\n' : ' '))
+      .trim()
+    if (words === '') {
+      if (data !== '' && gap === '') space = true
+      return
+    }
+    if (!meter.units(words.length)) return truncated(node)
+    if (/^\s/.test(data) && gap === '') space = true
+    const { away, transform, reversed } = letters()
+    const shown = reversed ? [...words].reverse().join('') : cased(words, transform)
+    const parent = node.parentElement
+    const hidden = away ?? (parent && !isRendered(parent) ? 'NOT_RENDERED' : undefined)
+    const piece = push(node, words, hidden, shown === words ? undefined : shown)
+    space = /\s$/.test(data)
+    if (hidden !== undefined) return
+    range.selectNodeContents(node)
+    const lines = areasOf(range)
+    if (lines.length === 0) piece.away = 'NOT_RENDERED'
+    else if (paint.away) piece.away = paint.away
+    else waiting.push({ piece, run: { node, text: words, paint, letters: letters(), order, lines } })
+  }
+
+  function comment(node: CharacterData): void {
+    asides.add(dataOf(node), place(node))
+  }
+
+  function silent(self: Element, name: string): void {
+    if (name === 'script' && DATA_BLOCK.test(attributeOf(self, 'type') ?? '')) {
+      const first = firstOf(self)
+      // Sound: the content of a script is text.
+      if (first) asides.add(dataOf(first as Text), place(self))
+    }
+  }
+
+  /** Everything inside of an element without a box. */
+  function unrendered(self: Element, name: string, depth: number): void {
+    lineBreak()
+    inside(self, name, depth)
+    lineBreak()
+  }
+
+  function inside(self: Element, name: string, depth: number): void {
+    if (isNamed(self, 'template')) return hiddenChildren(templateOf(self), depth)
+    if (isNamed(self, 'input') || name === 'input') return
+    hiddenChildren(self, depth)
+    const shadow = shadowOf(self)
+    if (shadow) hiddenChildren(shadow, depth)
+  }
+
+  function fallback(self: Element, depth: number): void {
+    if (nameOf(self) === 'textarea') {
+      const first = firstOf(self)
+      if (first) asides.add(dataOf(first as Text), place(self))
+      return
+    }
+    hiddenChildren(self, depth)
+  }
+
+  function hiddenChildren(parent: Node, depth: number): void {
+    for (let child = firstOf(parent); child; child = nextOf(child)) unrenderedNode(child, depth + 1)
+  }
+
+  function unrenderedNode(node: Node, depth: number): void {
+    if (!meter.node() || depth > MOST_DEPTH) return truncated(node)
+    const type = typeOf(node)
+    if (type === 3 || type === 4) {
+      // Sound: its type is that of text.
+      const words = dataOf(node as Text)
+        .replace(/\s+/g, ' ')
+        .trim()
+      if (words === '' || !meter.units(words.length)) return
+      push(node, words, 'NOT_RENDERED')
+    } else if (type === 8 || type === 7) comment(node as CharacterData)
+    else if (type === 1) {
+      const self = node as Element
+      const name = nameOf(self)
+      if (SILENT.has(name)) return silent(self, name)
+      asides.attributes(self, place(self))
+      const isInline = INLINE.has(name)
+      if (!isInline) lineBreak()
+      inside(self, name, depth)
+      if (!isInline) lineBreak()
+    }
+  }
+
+  function frame(self: HTMLIFrameElement, own: Own, paint: Paint, mine: number): void {
+    let inner: Document | null = null
+    try {
+      inner = frameOf(self)
+    } catch {
+      // Of another origin.
+    }
+    if (inner)
+      frames.push({
+        element: self,
+        document: inner,
+        paint: {
+          ...paint,
+          away: paint.away ?? (own.style.visibility === 'visible' ? undefined : 'NOT_RENDERED'),
+        },
+        order: mine,
+        at: pieces.length,
+      })
+    else notes.push({ code: 'FRAME_NOT_SCANNED', risk: 0, place: place(self) })
+  }
+
+  /** A custom element that is drawn but has no content: probably a closed shadow root. */
+  function maybeClosed(self: Element): void {
+    for (let child = firstOf(self); child; child = nextOf(child)) if (typeOf(child) === 1) return
+    const { width, height } = boxOf(self)
+    if (width > 4 && height > 4) notes.push({ code: 'CLOSED_SHADOW', risk: 0, place: place(self) })
+  }
+
+  function truncated(node: Node): void {
+    if (!notes.some(({ code }) => code === 'TRUNCATED'))
+      notes.push({ code: 'TRUNCATED', risk: 0, place: place(node) })
+  }
+}
+
+const INLINE = new Set(
+  'a abbr b bdi bdo cite code data dfn em font i kbd mark q s samp small span strong sub sup time u var label'.split(
+    ' ',
+  ),
+)
+
+function blockLike(display: string): boolean {
+  return !display.startsWith('inline') && display !== 'contents' && !display.startsWith('ruby')
+}
+
+function hasSlot(node: Node): boolean {
+  return (node instanceof Element || node instanceof Text) && node.assignedSlot !== null
+}
+
+function cased(text: string, transform: string): string {
+  if (transform === 'uppercase') return text.toUpperCase()
+  if (transform === 'lowercase') return text.toLowerCase()
+  return transform === 'capitalize'
+    ? text.replace(/(?<![\p{L}\p{N}’'])\p{L}/gu, (letter) => letter.toUpperCase())
+    : text
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}

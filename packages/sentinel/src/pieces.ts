@@ -1,0 +1,92 @@
+// The texts of a page in the order of the document, each with whether a person can read it.
+
+import type { AwayCode } from './codes.ts'
+import type { Place } from './reading.ts'
+
+/** A text of a page. */
+export interface Piece {
+  readonly text: string
+  /** The reason why a person cannot read it, or why that is not known; undefined if it is visible. */
+  away: AwayCode | undefined
+  /** What is between it and the text before it: nothing inside of a line, else a line break. */
+  readonly gap: '' | '\n' | '\t'
+  /** What a person sees instead of `text`, if that differs. */
+  readonly shown?: string
+  readonly place: () => Place
+}
+
+/** A text that is not part of the content: an attribute, a comment, data. */
+export interface Aside {
+  readonly text: string
+  readonly place: () => Place
+}
+
+/** Texts as one, with a way back. */
+export interface Stream {
+  readonly text: string
+  /** The places of a range, and the part of its characters that a person cannot read. */
+  at(
+    start: number,
+    end: number,
+  ): { readonly places: readonly (() => Place)[]; readonly away: number; readonly unsure: number }
+}
+
+interface Span {
+  readonly start: number
+  readonly end: number
+  readonly piece: Piece
+}
+
+/** The text of the pieces that pass, in order. Pieces of one line stay together if nothing between them was left out. */
+export function streamOf(pieces: readonly Piece[], passes: (piece: Piece) => boolean, seen = false): Stream {
+  const spans: Span[] = []
+  let text = ''
+  let broken = true
+  for (const piece of pieces) {
+    if (piece.gap !== '') broken = true
+    if (!passes(piece)) continue
+    if (broken && text !== '') text += piece.gap === '\t' ? '\t' : '\n'
+    broken = false
+    const own = seen ? (piece.shown ?? piece.text) : piece.text
+    spans.push({ start: text.length, end: text.length + own.length, piece })
+    text += own
+  }
+  return { text, at: (start, end) => within(spans, start, end) }
+}
+
+const MOST_PLACES = 8
+
+function within(spans: readonly Span[], start: number, end: number): ReturnType<Stream['at']> {
+  const places: (() => Place)[] = []
+  let away = 0
+  let unsure = 0
+  let all = 0
+  for (let i = firstAfter(spans, start); i < spans.length; i++) {
+    const span = spans[i]
+    if (!span || span.start >= end) break
+    const length = Math.min(end, span.end) - Math.max(start, span.start)
+    if (length <= 0) continue
+    all += length
+    if (span.piece.away !== undefined) away += length
+    if (isUnsure(span.piece)) unsure += length
+    if (places.length < MOST_PLACES) places.push(span.piece.place)
+  }
+  return { places, away: all === 0 ? 0 : away / all, unsure: all === 0 ? 0 : unsure / all }
+}
+
+/** Whether it is not known if a person can read the text. */
+export function isUnsure({ away }: Piece): boolean {
+  return away !== undefined && away.startsWith('UNRESOLVED')
+}
+
+/** The first span that ends after a position. */
+function firstAfter(spans: readonly Span[], place: number): number {
+  let low = 0
+  let high = spans.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((spans[middle]?.end ?? 0) > place) high = middle
+    else low = middle + 1
+  }
+  return low
+}
