@@ -2,7 +2,7 @@
 
 import { scanText, type ThreatFinding } from '@tollgate/kernel/detection'
 import type { FindingCode } from './codes.ts'
-import { streamOf, type Aside, type Piece, type Stream } from './pieces.ts'
+import { awayLinesOf, streamOf, type Aside, type Piece, type Stream } from './pieces.ts'
 import type { Finding, Place } from './reading.ts'
 
 /** Everything that was read from a page. */
@@ -42,13 +42,9 @@ export function assess({ pieces, asides, notes, reordered }: Material): Assessme
       streamOf(pieces, () => true),
       found,
     )
-    // Words that are hidden between visible ones make sense only without those.
-    readAll(
-      streamOf(pieces, ({ away }) => away !== undefined),
-      found,
-    )
+    for (const line of awayLinesOf(pieces)) readAll(line, found)
   }
-  readAsides(asides, 'ATTRIBUTE_INSTRUCTION', found)
+  readAsides(asides, 'ATTRIBUTE_INSTRUCTION', found, visible.text)
   readAsides(reordered, 'REORDERED_INSTRUCTION', found)
   const findings = found.list()
   return { risk: riskOf(findings), findings, projection: tidy(visible.text) }
@@ -108,7 +104,8 @@ function readVisible(stream: Stream, found: Findings): void {
   const findings = scanText(stream.text)
   for (const each of findings) {
     const kind = kindOf(each, findings)
-    const risk = kind && RISKS[kind][each.severity]
+    const full = kind && RISKS[kind][each.severity]
+    const risk = full && isWeak(each) ? Math.min(full, WEAK_RISK.visible) : full
     if (kind && risk) found.add(kind, risk, stream.at(each.start, each.end).places)
     if (each.code === 'TOO_LONG') found.add('TRUNCATED', 0, [])
   }
@@ -119,6 +116,13 @@ const RISKS = {
   ENCODED_INSTRUCTION: CODED_RISK,
   INVISIBLE_CHARACTERS: CHARACTER_RISK,
 } as const
+
+/** Cues in ordinary sentences, such as “Please enable JavaScript”, reach this finding. Alone it is not enough to stop an action. */
+function isWeak({ code, severity }: ThreatFinding): boolean {
+  return code === 'DEMAND_IN_TEXT' && severity !== 'high'
+}
+
+const WEAK_RISK = { hidden: 60, unrendered: 25, visible: 25 }
 
 const CODED = new Set(['ENCODED_PAYLOAD', 'DISGUISED_TEXT'])
 const CHARACTERS = new Set([
@@ -152,10 +156,13 @@ const HIDDEN_PART = 0.2
 function readAll(stream: Stream, found: Findings): void {
   for (const each of scanText(stream.text)) {
     if (!directs(each) && !CODED.has(each.code) && !CHARACTERS.has(each.code)) continue
-    const { places, away, unsure } = stream.at(each.start, each.end)
+    const { places, away, unsure, unrendered } = stream.at(each.start, each.end)
     if (away < HIDDEN_PART) continue
     const isUnknown = unsure >= away / 2
-    const risk = (isUnknown ? UNSURE_RISK : HIDDEN_RISK)[each.severity]
+    const full = (isUnknown ? UNSURE_RISK : HIDDEN_RISK)[each.severity]
+    const risk = isWeak(each)
+      ? Math.min(full, unrendered > 0.5 ? WEAK_RISK.unrendered : WEAK_RISK.hidden)
+      : full
     found.add(isUnknown ? 'UNKNOWN_INSTRUCTION' : 'HIDDEN_INSTRUCTION', risk, places)
   }
 }
@@ -163,7 +170,7 @@ function readAll(stream: Stream, found: Findings): void {
 /** The longest text of asides that is scanned at once. */
 const BATCH = 1 << 19
 
-function readAsides(asides: readonly Aside[], code: FindingCode, found: Findings): void {
+function readAsides(asides: readonly Aside[], code: FindingCode, found: Findings, visible = ''): void {
   for (let from = 0; from < asides.length;) {
     const starts: number[] = []
     let text = ''
@@ -175,7 +182,10 @@ function readAsides(asides: readonly Aside[], code: FindingCode, found: Findings
     for (const each of scanText(text)) {
       if (!directs(each) && !CODED.has(each.code) && !INVISIBLE.has(each.code)) continue
       const aside = asides[from + starts.findLastIndex((start) => start <= each.start)]
-      if (aside) found.add(code, HIDDEN_RISK[each.severity], [aside.place])
+      // A label that repeats visible text is judged there.
+      if (!aside || visible.includes(aside.text.trim())) continue
+      const full = HIDDEN_RISK[each.severity]
+      found.add(code, isWeak(each) ? Math.min(full, WEAK_RISK.hidden) : full, [aside.place])
     }
     from = to
   }

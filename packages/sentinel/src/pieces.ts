@@ -24,11 +24,16 @@ export interface Aside {
 /** Texts as one, with a way back. */
 export interface Stream {
   readonly text: string
-  /** The places of a range, and the part of its characters that a person cannot read. */
-  at(
-    start: number,
-    end: number,
-  ): { readonly places: readonly (() => Place)[]; readonly away: number; readonly unsure: number }
+  at(start: number, end: number): Parts
+}
+
+/** What a range of a stream consists of. */
+export interface Parts {
+  readonly places: readonly (() => Place)[]
+  /** The part of its characters that a person cannot read, the part for which that is unknown, and the part that has no box. */
+  readonly away: number
+  readonly unsure: number
+  readonly unrendered: number
 }
 
 interface Span {
@@ -54,12 +59,28 @@ export function streamOf(pieces: readonly Piece[], passes: (piece: Piece) => boo
   return { text, at: (start, end) => within(spans, start, end) }
 }
 
+/** The lines in which a part is out of sight, each with only those parts: what is between them may hide what they say together. */
+export function awayLinesOf(pieces: readonly Piece[]): readonly Stream[] {
+  const lines: Stream[] = []
+  let from = 0
+  for (let i = 1; i <= pieces.length; i++) {
+    if (i < pieces.length && pieces[i]?.gap === '') continue
+    const line = pieces.slice(from, i)
+    from = i
+    const away = line.filter((piece) => piece.away !== undefined)
+    if (away.length > 1 && away.length < line.length)
+      lines.push(streamOf(line, (piece) => piece.away !== undefined))
+  }
+  return lines
+}
+
 const MOST_PLACES = 8
 
-function within(spans: readonly Span[], start: number, end: number): ReturnType<Stream['at']> {
+function within(spans: readonly Span[], start: number, end: number): Parts {
   const places: (() => Place)[] = []
   let away = 0
   let unsure = 0
+  let unrendered = 0
   let all = 0
   for (let i = firstAfter(spans, start); i < spans.length; i++) {
     const span = spans[i]
@@ -69,13 +90,15 @@ function within(spans: readonly Span[], start: number, end: number): ReturnType<
     all += length
     if (span.piece.away !== undefined) away += length
     if (isUnsure(span.piece)) unsure += length
+    if (span.piece.away === 'NOT_RENDERED') unrendered += length
     if (places.length < MOST_PLACES) places.push(span.piece.place)
   }
-  return { places, away: all === 0 ? 0 : away / all, unsure: all === 0 ? 0 : unsure / all }
+  const size = Math.max(1, all)
+  return { places, away: away / size, unsure: unsure / size, unrendered: unrendered / size }
 }
 
 /** Whether it is not known if a person can read the text. */
-export function isUnsure({ away }: Piece): boolean {
+function isUnsure({ away }: Piece): boolean {
   return away !== undefined && away.startsWith('UNRESOLVED')
 }
 

@@ -1,6 +1,6 @@
 // Scans pages in a real browser: one browser, one tab, one isolated world.
 
-import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core'
+import { chromium, type Browser, type CDPSession } from 'playwright-core'
 import { PAGE_SCRIPT } from '@tollgate/sentinel/page'
 import type { PageHash, PageReading } from '../src/index.ts'
 
@@ -18,9 +18,16 @@ export interface ScanTab {
   /** Scans the page as it is. */
   again(limits?: object): Promise<PageReading>
   hash(): Promise<PageHash>
+  /** Milliseconds of scans and hashes of the page, each after a change of it. */
+  timed(
+    rounds: number,
+  ): Promise<{ readonly scan: number[]; readonly hash: number[]; readonly codes: string[] }>
+  /** The `innerText` of a page. */
+  textOf(html: string): Promise<string>
   /** Evaluates in the page's own world. */
   run<T>(expression: string): Promise<T>
-  readonly page: Page
+  /** Starts with a new document, whose functions no page has replaced. */
+  renew(): Promise<void>
   close(): Promise<void>
 }
 
@@ -30,26 +37,33 @@ export async function openScanTab(executablePath: string, url = 'about:blank'): 
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } })
   if (url !== 'about:blank') await page.goto(url)
   const session = await page.context().newCDPSession(page)
-  const contextId = await isolatedWorld(session)
-  await evaluate(session, PAGE_SCRIPT, contextId)
+  let contextId = await isolatedWorld(session)
   const again = (limits: object = {}): Promise<PageReading> =>
     evaluate(session, `tollgateSentinel.scan(${JSON.stringify(limits)})`, contextId)
   return {
-    page,
     again,
+    async renew() {
+      await page.reload()
+      contextId = await isolatedWorld(session)
+    },
     async scan(html, limits) {
-      await evaluate(session, `document.open(); document.write(${JSON.stringify(html)}); document.close()`)
-      await settled(session)
+      await write(session, html)
       return again(limits)
     },
+    async textOf(html) {
+      await write(session, html)
+      return evaluate(session, 'document.body.innerText')
+    },
     hash: () => evaluate(session, 'tollgateSentinel.hashOnly()', contextId),
+    timed: (rounds) => evaluate(session, `(${time.toString()})(${rounds})`, contextId),
     run: (expression) => evaluate(session, expression),
     close: () => browser.close(),
   }
 }
 
-/** Frames with `srcdoc` and pictures load after the page. */
-async function settled(session: CDPSession): Promise<void> {
+/** Replaces the page. Frames with `srcdoc` and pictures load after it. */
+async function write(session: CDPSession, html: string): Promise<void> {
+  await evaluate(session, `document.open(); document.write(${JSON.stringify(html)}); document.close()`)
   await evaluate(
     session,
     `new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', () => done(), { once: true }))`,
@@ -63,6 +77,7 @@ async function isolatedWorld(session: CDPSession): Promise<number> {
     frameId: frameTree.frame.id,
     worldName: 'sentinel',
   })
+  await evaluate(session, PAGE_SCRIPT, executionContextId)
   return executionContextId
 }
 
@@ -76,4 +91,23 @@ async function evaluate<T>(session: CDPSession, expression: string, contextId?: 
   if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text)
   // Sound: the caller says what the expression returns.
   return result.value as T
+}
+
+declare const tollgateSentinel: { scan(): PageReading; hashOnly(): PageHash }
+
+/** Runs in the page. Each round changes the page, so that styles and places are computed again. */
+function time(rounds: number): { scan: number[]; hash: number[]; codes: string[] } {
+  const scan: number[] = []
+  const hash: number[] = []
+  let codes: string[] = []
+  for (let i = 0; i < rounds; i++) {
+    document.body.style.paddingTop = `${i % 2}px`
+    const before = document.body.offsetHeight + performance.now() - document.body.offsetHeight
+    tollgateSentinel.hashOnly()
+    const middle = performance.now()
+    codes = tollgateSentinel.scan().findings.map(({ code }) => code)
+    scan.push(performance.now() - middle)
+    hash.push(middle - before)
+  }
+  return { scan, hash, codes }
 }

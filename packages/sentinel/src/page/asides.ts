@@ -6,7 +6,7 @@ import { attributesOf } from './native.ts'
 
 /** Attributes that hold names, numbers and styles. */
 const MACHINE = new Set(
-  'class id style type name rel lang dir width height d points viewbox transform fill stroke role tabindex target method enctype charset media sizes integrity nonce crossorigin loading decoding fetchpriority autocomplete inputmode pattern for form list min max step rows cols colspan rowspan scope headers shape coords http-equiv xmlns xmlns:xlink version x y x1 x2 y1 y2 cx cy r rx ry dx dy stroke-width stroke-linecap stroke-linejoin fill-rule clip-rule'.split(
+  'class id style type name rel lang dir width height d points viewbox transform fill stroke role tabindex target method enctype charset media sizes integrity nonce crossorigin loading decoding fetchpriority autocomplete inputmode pattern for form list min max step rows cols colspan rowspan scope headers shape coords http-equiv xmlns xmlns:xlink version x y x1 x2 y1 y2 cx cy r rx ry dx dy stroke-width stroke-linecap stroke-linejoin fill-rule clip-rule srcdoc'.split(
     ' ',
   ),
 )

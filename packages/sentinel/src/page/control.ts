@@ -1,19 +1,9 @@
 // Controls: whether a click hits what a person sees, and whether an invisible field repeats a visible one.
 
 import type { Note } from '../assess.ts'
-import { common, sizeOf, type Area } from './area.ts'
+import { common, hasPoint, sizeOf, type Area } from './area.ts'
 import { colourOf } from './colour.ts'
-import {
-  attributeOf,
-  boxOf,
-  hitAt,
-  isInside,
-  isRendered,
-  linkOf,
-  nameOf,
-  parentOf,
-  typeOf,
-} from './native.ts'
+import { attributeOf, hitAt, isInside, isRendered, linkOf, nameOf, parentOf, typeOf } from './native.ts'
 import type { Sheets } from './layers.ts'
 import { seenPart, type Paint } from './paint.ts'
 import { placeOf } from './path.ts'
@@ -25,6 +15,7 @@ export interface Control {
   readonly paint: Paint
   readonly style: CSSStyleDeclaration
   readonly order: number
+  readonly box: () => Area
 }
 
 const REPLACED = new Set([
@@ -80,21 +71,44 @@ export interface Surroundings {
   readonly texts: (control: Element) => string
 }
 
-const MOST_HITS = 120
+const MOST_HITS = 64
 
 /** Judges the controls of a document. */
 export function judgeControls(controls: readonly Control[], around: Surroundings): readonly Note[] {
   const notes: Note[] = []
   const known = new Map(controls.map((control) => [control.element, control]))
-  const hits = controls
-    .filter(({ paint, element }) => sizeOf(common(paint.clip, boxOf(element))) > 0)
-    .slice(0, MOST_HITS)
-  for (const control of hits) {
+  for (const control of suspects(controls, around)) {
     const found = disguised(control, known, around)
     if (found) notes.push(noteOf('DISGUISED_CONTROL', 80, found, around))
   }
   notes.push(...mirrored(controls, around), ...otherNames(controls, around))
   return notes
+}
+
+/** The controls in the window whose middle another control or something opaque shares. Only they need a hit test, which is slow. */
+function suspects(controls: readonly Control[], { window, sheets }: Surroundings): readonly Control[] {
+  const inside = controls.filter((each) => sizeOf(common(common(each.box(), each.paint.clip), window)) >= 16)
+  const bands = new Map<number, Control[]>()
+  for (const each of inside) {
+    const { top, bottom } = common(each.box(), window)
+    for (let band = Math.floor(top / BAND); band <= bottom / BAND; band++)
+      bands.set(band, [...(bands.get(band) ?? []), each])
+  }
+  const isShared = (each: Control): boolean => {
+    const [x, y] = middleOf(common(common(each.box(), each.paint.clip), window))
+    const others = bands.get(Math.floor(y / BAND)) ?? []
+    return (
+      others.some((other) => other !== each && hasPoint(other.box(), x, y)) ||
+      sheets.at(x, y, each.box(), each.paint, each.order).covered
+    )
+  }
+  return inside.filter(isShared).slice(0, MOST_HITS)
+}
+
+const BAND = 64
+
+function middleOf({ left, right, top, bottom }: Area): readonly [number, number] {
+  return [(left + right) / 2, (top + bottom) / 2]
 }
 
 function noteOf(code: Note['code'], risk: number, { element }: Control, { offset }: Surroundings): Note {
@@ -107,9 +121,8 @@ function disguised(
   known: ReadonlyMap<Element, Control>,
   around: Surroundings,
 ): Control | undefined {
-  const box = common(boxOf(control.element), common(control.paint.clip, around.window))
-  if (sizeOf(box) < 16) return undefined
-  const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2]
+  const box = common(common(control.box(), control.paint.clip), around.window)
+  const [x, y] = middleOf(box)
   const hit = hitAt(around.document, x, y)
   const owner = hit && ownerOf(hit, known)
   if (!owner) return undefined
@@ -165,9 +178,9 @@ const UNSEEN = 0.2
 
 /** Whether a person sees nothing of a control at a point. */
 function isInvisible(control: Control, x: number, y: number, around: Surroundings): boolean {
-  const { paint, style, element } = control
+  const { paint, style } = control
   if (paint.away || paint.opacity < UNSEEN || style.visibility !== 'visible') return true
-  const box = boxOf(element)
+  const box = control.box()
   if (seenPart(paint, box) < 0.05) return true
   if (around.sheets.at(x, y, box, paint, control.order).covered) return true
   return isEmpty(control, around)
@@ -208,11 +221,11 @@ function mirrored(controls: readonly Control[], around: Surroundings): readonly 
 }
 
 function isOutOfSight(control: Control, { sheets }: Surroundings): boolean {
-  const { paint, style, element, order } = control
+  const { paint, style, order } = control
   if (paint.away || paint.opacity < UNSEEN || style.visibility !== 'visible') return true
-  const box = boxOf(element)
-  if (box.width < 4 || box.height < 4 || seenPart(paint, box) < 0.2) return true
-  return sheets.at(box.left + box.width / 2, box.top + box.height / 2, box, paint, order).covered
+  const box = control.box()
+  if (box.right - box.left < 4 || box.bottom - box.top < 4 || seenPart(paint, box) < 0.2) return true
+  return sheets.at(...middleOf(box), box, paint, order).covered
 }
 
 /** Whether two fields ask for the same thing: the same label, name or kind of private data. */

@@ -24,21 +24,17 @@ export function generatedIn(
   paint: Paint,
   own: Own,
 ): Generated | undefined {
-  const text =
-    part === '::marker' ? markerOf(element, own) : stringsIn(getComputedStyle(element, part).content)
-  if (!/[\p{L}\p{N}]/u.test(text)) return undefined
   const style = getComputedStyle(element, part)
-  if (style.display === 'none') return undefined
+  const { content } = style
+  if (content === 'none' && part !== '::marker') return undefined
+  const text =
+    part === '::marker' && content === 'normal' ? stringsIn(own.style.listStyleType) : stringsIn(content)
+  if (!/[\p{L}\p{N}]/u.test(text) || style.display === 'none') return undefined
   return {
     text,
     away: judge(style, paint, own),
     isBlock: part === '::marker' || !style.display.startsWith('inline'),
   }
-}
-
-function markerOf(element: Element, { style }: Own): string {
-  const { content } = getComputedStyle(element, '::marker')
-  return content === 'normal' ? stringsIn(style.listStyleType) : stringsIn(content)
 }
 
 function stringsIn(content: string): string {
@@ -54,7 +50,15 @@ function judge(style: CSSStyleDeclaration, paint: Paint, own: Own): AwayCode | u
   if (opacity < UNREADABLE) return 'TRANSPARENT_TEXT'
   const colour = colourOf(style.webkitTextFillColor)
   const outlined = (): boolean => style.textShadow !== 'none'
-  const letters = { away: undefined, size: 16, colour, outlined, transform: 'none', reversed: false }
+  const letters = {
+    away: undefined,
+    size: 16,
+    colour,
+    outlined,
+    transform: 'none',
+    reversed: false,
+    order: 0,
+  }
   const own1 = style.backgroundColor === 'rgba(0, 0, 0, 0)' && style.backgroundImage === 'none'
   const byOwn = own1 ? byColour(letters, { ...paint, opacity }) : 'UNRESOLVED_PAINT'
   if (byOwn) return byOwn

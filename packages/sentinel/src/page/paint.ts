@@ -1,7 +1,7 @@
 // How an element is painted, and what that means for everything inside of it: opacity, background, clipping, layers.
 
 import type { AwayCode } from '../codes.ts'
-import { common, EMPTY, shapeOf, share, sizeOf, type Area, type Shape } from './area.ts'
+import { common, EMPTY, shapeOf, share, type Area, type Shape } from './area.ts'
 import { ANYTHING, anyOver, colourOf, gradientColours, over, type Back, type Rgba } from './colour.ts'
 import {
   boxOf,
@@ -27,10 +27,10 @@ export interface Paint {
   readonly back: Back
   /** The paint of the letters, if the background shows only through them. */
   readonly through: readonly Rgba[] | 'picture' | undefined
-  /** Where content can be seen: in flow, absolutely positioned, fixed. */
+  /** Where content in the flow can be seen. */
   readonly clip: Area
-  readonly absolute: Area
-  readonly fixed: Area
+  /** The elements above, for content that is positioned outside of the flow. */
+  readonly holder: Holder
   readonly shapes: readonly Shape[]
   /** Whether scrolling the window moves it. */
   readonly moves: boolean
@@ -39,6 +39,15 @@ export interface Paint {
   /** Whether it may lie behind an ancestor. */
   readonly sunk: boolean
   readonly transformed: boolean
+  /** Whether children take a z-index although they are not positioned. */
+  readonly arranges: boolean
+}
+
+/** An element that may contain absolute and fixed descendants. Whether it does is read only when there is one. */
+export interface Holder {
+  readonly above: Holder | undefined
+  readonly clip: Area
+  holds(position: 'absolute' | 'fixed'): boolean
 }
 
 /** What an element paints itself. */
@@ -57,47 +66,71 @@ export interface Own {
 const UNREADABLE = 0.2
 const OPAQUE_MASK = 0.5
 
+const CLEAR = 'rgba(0, 0, 0, 0)'
+
 /** The style of an element and what it hands down. `order` is its place in the document. */
 export function paintOf(element: Element, style: CSSStyleDeclaration, before: Paint, order: number): Own {
-  const { display, position, backgroundColor, backgroundImage } = style
+  const { display, position, backgroundColor, backgroundImage, opacity: given, filter } = style
   let cached: Area | undefined
   const box = (): Area => (cached ??= boxOf(element))
   const inline = display === 'inline' || display === 'contents'
-  const opacity = opacityOf(style, before)
-  const effects = effectsOf(style, box)
-  const background = backgroundOf(style, backgroundColor, backgroundImage, before, opacity)
-  const place = layerOf(style, position, before, order, opacity !== before.opacity || effects.any)
-  const outer = outerOf(element, position, style, before)
-  const clipped = inline ? outer : clippedBy(element, style, outer, box)
-  const escapes = before.clip !== before.absolute || before.clip !== before.fixed || clipped !== outer
-  const contains = effects.any || effects.transformed || (escapes && isContainer(style))
-  const positioned = position !== 'static' || contains
+  // Neither applies to an inline box.
+  const transform = inline ? 'none' : style.transform
+  const contain = inline ? 'none' : style.contain
+  const opacity = opacityOf(given, filter, before)
+  const effects = effectsOf(style, filter, box)
+  const isClear = backgroundColor === CLEAR && backgroundImage === 'none'
+  const background = isClear
+    ? undefined
+    : backgroundOf(style, backgroundColor, backgroundImage, before, opacity)
+  const moved = transform !== 'none'
+  const isContext = effects.any || moved || given !== '1'
+  const stacks = isContext || position !== 'static' || before.arranges
+  const place = stacks ? layerOf(style, position, before, order, isContext) : before
+  const outer =
+    position === 'absolute' || position === 'fixed' ? outerOf(element, position, style, before) : before.clip
+  const clip = inline ? outer : clippedBy(element, style, contain, outer, box)
   return {
     display,
     position,
     box,
     style,
-    colour: background.colour,
-    cover: background.cover === undefined ? undefined : background.cover * opacity,
+    colour: background?.colour,
+    cover: background ? (background.cover === undefined ? undefined : background.cover * opacity) : 0,
     paint: {
       away: before.away ?? (opacity < UNREADABLE ? 'TRANSPARENT_TEXT' : undefined) ?? effects.away,
       opacity,
-      back: background.back,
-      through: background.through,
-      clip: clipped,
-      absolute: positioned ? clipped : before.absolute,
-      fixed: contains ? clipped : before.fixed,
+      back: background ? background.back : before.back,
+      through: background ? background.through : before.through,
+      clip,
+      holder: holderOf(style, position, clip, before.holder, effects.any || moved || contain !== 'none'),
       shapes: effects.shape ? [...before.shapes, effects.shape] : before.shapes,
       moves: before.moves && position !== 'fixed' && position !== 'sticky',
       layer: place.layer,
       context: place.context,
       sunk: place.sunk,
-      transformed: before.transformed || effects.transformed,
+      transformed: before.transformed || moved,
+      arranges: !inline && (display.includes('flex') || display.includes('grid')),
     },
   }
 }
 
-/** Rarer properties that make an element contain its fixed and absolute descendants. Read only where something is clipped. */
+function holderOf(
+  style: CSSStyleDeclaration,
+  position: string,
+  clip: Area,
+  above: Holder,
+  holdsAll: boolean,
+): Holder {
+  let all: boolean | undefined = holdsAll || undefined
+  return {
+    above,
+    clip,
+    holds: (of) => (of === 'absolute' && position !== 'static') || (all ??= isContainer(style)),
+  }
+}
+
+/** Rarer properties that make an element contain its fixed and absolute descendants. */
 function isContainer(style: CSSStyleDeclaration): boolean {
   const { translate, rotate, scale, perspective, backdropFilter, offsetPath, willChange, containerType } =
     style
@@ -107,9 +140,9 @@ function isContainer(style: CSSStyleDeclaration): boolean {
   return !none || willChange !== 'auto' || containerType !== 'normal' || style.contentVisibility !== 'visible'
 }
 
-function opacityOf({ opacity, filter }: CSSStyleDeclaration, before: Paint): number {
+function opacityOf(given: string, filter: string, before: Paint): number {
   let product = before.opacity
-  if (opacity !== '1') product *= Number(opacity)
+  if (given !== '1') product *= Number(given)
   if (filter !== 'none')
     for (const [, part = '1'] of filter.matchAll(/opacity\(([\d.e-]+)\)/g)) product *= Number(part)
   return product
@@ -120,23 +153,21 @@ interface Effects {
   readonly shape: Shape | undefined
   /** Whether there is an effect that makes a context of its own. */
   readonly any: boolean
-  readonly transformed: boolean
 }
 
-const NO_EFFECTS: Effects = { away: undefined, shape: undefined, any: false, transformed: false }
+const NO_EFFECTS: Effects = { away: undefined, shape: undefined, any: false }
 
-function effectsOf(style: CSSStyleDeclaration, box: () => Area): Effects {
-  const { filter, clipPath, maskImage, mixBlendMode, transform, contain } = style
-  const plain = filter === 'none' && clipPath === 'none' && maskImage === 'none' && mixBlendMode === 'normal'
-  const transformed = transform !== 'none' || contain !== 'none'
-  if (plain) return transformed ? { ...NO_EFFECTS, transformed } : NO_EFFECTS
+function effectsOf(style: CSSStyleDeclaration, filter: string, box: () => Area): Effects {
+  const { clipPath, maskImage, mixBlendMode } = style
+  if (filter === 'none' && clipPath === 'none' && maskImage === 'none' && mixBlendMode === 'normal')
+    return NO_EFFECTS
   const shape = clipPath === 'none' ? undefined : shapeOf(clipPath, box())
   const lost = clipPath !== 'none' && !shape
   const away =
     byFilter(filter) ??
     byMask(maskImage) ??
     (lost || mixBlendMode !== 'normal' ? 'UNRESOLVED_PAINT' : undefined)
-  return { away, shape, any: true, transformed }
+  return { away, shape, any: true }
 }
 
 const BLURRED = 3
@@ -177,10 +208,6 @@ function backgroundOf(
   before: Paint,
   opacity: number,
 ): Background {
-  const clear = colourText === 'rgba(0, 0, 0, 0)'
-  if (clear && image === 'none') {
-    return { back: before.back, through: before.through, cover: 0, colour: undefined }
-  }
   const colour = colourOf(colourText)
   if (style.backgroundClip.includes('text')) {
     const stops = image === 'none' ? colour && [colour] : gradientColours(image)
@@ -214,12 +241,10 @@ function layerOf(
   effect: boolean,
 ): Pick<Paint, 'layer' | 'context' | 'sunk'> {
   const { zIndex } = style
-  const plain = position === 'static' && zIndex === 'auto' && !effect && style.transform === 'none'
-  if (plain) return before
+  if (position === 'static' && zIndex === 'auto' && !effect) return before
   const z = zIndex === 'auto' ? 0 : Number(zIndex)
   const layer = [...before.context, z, order]
-  const own =
-    zIndex !== 'auto' || effect || position === 'fixed' || position === 'sticky' || style.transform !== 'none'
+  const own = zIndex !== 'auto' || effect || position === 'fixed' || position === 'sticky'
   return { layer, context: own ? layer : before.context, sunk: before.sunk || z < 0 }
 }
 
@@ -235,11 +260,16 @@ export function isOver(under: Layer, upper: Layer): boolean | undefined {
   return upper.length > under.length ? (upper[length] ?? 0) >= 0 : (under[length] ?? 0) < 0
 }
 
-/** Where an element itself can be seen. */
-function outerOf(element: Element, position: string, style: CSSStyleDeclaration, before: Paint): Area {
-  if (position !== 'absolute' && position !== 'fixed') return before.clip
-  const area = position === 'absolute' ? before.absolute : before.fixed
-  return style.clip === 'auto' ? area : common(area, legacyClip(element, style.clip))
+/** Where an element outside of the flow can be seen: where the content of its container can. */
+function outerOf(
+  element: Element,
+  position: 'absolute' | 'fixed',
+  { clip }: CSSStyleDeclaration,
+  before: Paint,
+): Area {
+  let { holder } = before
+  while (holder.above && !holder.holds(position)) holder = holder.above
+  return clip === 'auto' ? holder.clip : common(holder.clip, legacyClip(element, clip))
 }
 
 function legacyClip(element: Element, clip: string): Area {
@@ -257,8 +287,14 @@ function legacyClip(element: Element, clip: string): Area {
 const LEAST_PORT = 4
 
 /** Where the content of an element can be seen. What a person can scroll to counts as seen. */
-function clippedBy(element: Element, style: CSSStyleDeclaration, outer: Area, box: () => Area): Area {
-  const { overflow, contain } = style
+function clippedBy(
+  element: Element,
+  style: CSSStyleDeclaration,
+  contain: string,
+  outer: Area,
+  box: () => Area,
+): Area {
+  const { overflow } = style
   const contained = contain !== 'none' && /paint|strict|content/.test(contain)
   if (overflow === 'visible' && !contained) return outer
   const own = box()
@@ -298,11 +334,12 @@ function scrolled(
   }
 }
 
-/** Whether a person can see a rectangle, wholly or in part. */
-export function seenPart({ clip, shapes }: Paint, area: Area): number {
-  const part = share(area, clip)
-  if (part === 0 || shapes.length === 0) return part
-  const seen = common(area, clip)
-  const [x, y] = [(seen.left + seen.right) / 2, (seen.top + seen.bottom) / 2]
-  return sizeOf(seen) > 0 && shapes.every((shape) => shape(x, y)) ? part : 0
+/** The part of a rectangle that a person can bring into view, without regard to shapes. */
+export function seenPart({ clip }: Paint, area: Area): number {
+  return share(area, clip)
+}
+
+/** Whether no shape cuts off a point. */
+export function isInShapes({ shapes }: Paint, x: number, y: number): boolean {
+  return shapes.every((shape) => shape(x, y))
 }

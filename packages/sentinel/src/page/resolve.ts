@@ -18,6 +18,7 @@ export function resolve(document: Document, read: DocumentRead): Piece[] {
   for (const { piece, run } of read.waiting) {
     const away = judge(run, read)
     if (away !== 'mixed') piece.away = away
+    else if (run.drawing) piece.away = 'UNRESOLVED_PAINT'
     else if (words <= 0) piece.away = 'CLIPPED_TEXT'
     else {
       const parts = wordsOf(run, piece, range, read)

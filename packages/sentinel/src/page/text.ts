@@ -5,7 +5,7 @@ import { common, sizeOf, type Area } from './area.ts'
 import { colourOf, legibility, type Rgba } from './colour.ts'
 import type { Sheets } from './layers.ts'
 import { linesOf } from './native.ts'
-import { seenPart, type Paint } from './paint.ts'
+import { isInShapes, seenPart, type Paint } from './paint.ts'
 
 /** A text with what its judgement needs. */
 export interface Run {
@@ -15,6 +15,8 @@ export interface Run {
   readonly letters: Letters
   readonly order: number
   readonly lines: readonly Area[]
+  /** Whether it is text of a drawing, whose words cannot be measured one by one. */
+  readonly drawing: boolean
 }
 
 /** How letters are drawn. */
@@ -27,21 +29,24 @@ export interface Letters {
   readonly transform: string
   /** Whether the letters are drawn from right to left against their script. */
   readonly reversed: boolean
+  /** The place of their element in the document. */
+  readonly order: number
 }
 
 /** Reads how the text directly inside of an element is drawn. */
-export function lettersOf(style: CSSStyleDeclaration, isDrawing: boolean): Letters {
-  const { visibility, fontSize, textTransform, unicodeBidi } = style
+export function lettersOf(style: CSSStyleDeclaration, isDrawing: boolean, order: number): Letters {
+  const { visibility, fontSize, textTransform, unicodeBidi, contentVisibility } = style
   const text = isDrawing ? style.fill : style.webkitTextFillColor
   const colour = colourOf(text)
   return {
-    away: visibility === 'visible' ? undefined : 'NOT_RENDERED',
+    away: visibility === 'visible' && contentVisibility !== 'hidden' ? undefined : 'NOT_RENDERED',
     size: parseFloat(fontSize),
     colour:
       isDrawing && colour ? [colour[0], colour[1], colour[2], colour[3] * Number(style.fillOpacity)] : colour,
     outlined: () => isOutlined(style, isDrawing),
     transform: textTransform,
     reversed: unicodeBidi.endsWith('override') && style.direction === 'rtl',
+    order,
   }
 }
 
@@ -113,6 +118,7 @@ function pointsOf({ left, right, top, bottom }: Area): readonly (readonly [numbe
 }
 
 function judgePoint(run: Run, area: Area, x: number, y: number, sheets: Sheets): AwayCode | undefined {
+  if (!isInShapes(run.paint, x, y)) return 'CLIPPED_TEXT'
   const { covered, unsure, back } = sheets.at(x, y, area, run.paint, run.order)
   if (covered) return 'COVERED_TEXT'
   if (unsure) return 'UNRESOLVED_PAINT'
@@ -139,6 +145,12 @@ export function byColour({ colour, outlined }: Letters, paint: Paint): AwayCode 
 /** The rectangles of the lines of a range that have a size. */
 export function areasOf(range: Range): Area[] {
   const areas: Area[] = []
-  for (const { left, top, right, bottom } of linesOf(range)) areas.push({ left, top, right, bottom })
+  const lines = linesOf(range)
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]
+    if (!line) continue
+    const { left, top, width, height } = line
+    areas.push({ left, top, right: left + width, bottom: top + height })
+  }
   return areas
 }

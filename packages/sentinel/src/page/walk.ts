@@ -5,7 +5,7 @@ import type { Piece } from '../pieces.ts'
 import type { Note } from '../assess.ts'
 import { placeOf } from './path.ts'
 import { EMPTY, type Area } from './area.ts'
-import { WHITE } from './colour.ts'
+import { colourOf, WHITE, type Rgba } from './colour.ts'
 import type { Asides } from './asides.ts'
 import { generatedIn } from './generated.ts'
 import { createSheets, type Sheet, type Sheets } from './layers.ts'
@@ -70,6 +70,12 @@ export interface Reader {
 
 /** Nothing inside of these is text that anyone reads, apart from data blocks. */
 const SILENT = new Set(['script', 'style', 'link', 'base'])
+/** Parts of a drawing that are never drawn themselves. */
+const UNDRAWN = new Set(
+  'defs symbol clipPath mask marker pattern title desc metadata linearGradient radialGradient filter'.split(
+    ' ',
+  ),
+)
 /** Content of these is shown only where the element itself cannot be. */
 const FALLBACK = new Set([
   'video',
@@ -82,6 +88,7 @@ const FALLBACK = new Set([
   'textarea',
   'datalist',
 ])
+const SHAPES = new Set('rect circle ellipse path polygon polyline image use'.split(' '))
 const DATA_BLOCK = /json|text\/(?:plain|html|x-|markdown)|template/i
 const MOST_DEPTH = 600
 
@@ -108,14 +115,19 @@ export function readDocument(document: Document, reader: Reader, away: AwayCode 
     back: WHITE,
     through: undefined,
     clip: reach,
-    absolute: reach,
-    fixed: window,
+    // Fixed elements are at home in the window, all others in the document.
+    holder: {
+      clip: reach,
+      above: { clip: window, above: undefined, holds: () => true },
+      holds: (of) => of === 'absolute',
+    },
     shapes: [],
     moves: true,
     layer: [],
     context: [],
     sunk: false,
     transformed: false,
+    arranges: false,
   }
   if (root) createWalk(document, reader, read, window).element(root, start, 0)
   return read
@@ -152,6 +164,8 @@ function createWalk(document: Document, { meter, asides }: Reader, read: Documen
   let order = 0
   let gap: '' | '\n' | '\t' = '\n'
   let space = false
+  // Whether the drawing that is being read contains text.
+  let drawn = false
 
   return { element }
 
@@ -184,17 +198,18 @@ function createWalk(document: Document, { meter, asides }: Reader, read: Documen
     if (SILENT.has(name)) return silent(self, name)
     asides.attributes(self, place(self))
     const style = getComputedStyle(self)
-    if (style.display === 'none') return unrendered(self, name, depth)
+    const drawing = isSvg(self)
+    if (style.display === 'none' || (drawing && UNDRAWN.has(name))) return unrendered(self, name, depth)
     const mine = order++
     const own = paintOf(self, style, before, mine)
     const paint = topmost(self, name, own)
     const isBlock = blockLike(own.display)
     if (isBlock) lineBreak(own.display === 'table-cell' ? '\t' : '\n')
     if (name === 'br') lineBreak()
-    const drawing = isSvg(self)
+    if (drawing && name === 'svg') drawn = hasText(self)
     const sheet = sheetOf(self, name, own, paint, mine, drawing)
-    if (isControl(self, name)) controls.push({ element: self, name, paint, style, order: mine })
-    const letters = lazily(() => lettersOf(style, drawing))
+    if (isControl(self, name)) controls.push({ element: self, name, paint, style, order: mine, box: own.box })
+    const letters = lazily(() => lettersOf(style, drawing, mine))
     const generated = (part: '::before' | '::after' | '::marker'): void => {
       const made = generatedIn(self, part, paint, own)
       if (made) {
@@ -217,7 +232,7 @@ function createWalk(document: Document, { meter, asides }: Reader, read: Documen
   }
 
   /** An open dialog or popover is painted over everything else. */
-  function topmost(self: Element, name: string, { paint, style }: Own): Paint {
+  function topmost(self: Element, name: string, { paint }: Own): Paint {
     if (name !== 'dialog' && attributeOf(self, 'popover') === null) return paint
     if (!isMatch(self, ':modal, :popover-open')) return paint
     const layer = [Number.MAX_SAFE_INTEGER, order]
@@ -238,9 +253,6 @@ function createWalk(document: Document, { meter, asides }: Reader, read: Documen
       ...paint,
       layer,
       context: layer,
-      absolute: read.reach,
-      fixed: window,
-      clip: style.position === 'fixed' ? window : paint.clip,
       moves: false,
     }
   }
@@ -254,7 +266,7 @@ function createWalk(document: Document, { meter, asides }: Reader, read: Documen
     drawing: boolean,
   ): Sheet | undefined {
     const replaced = isReplaced(name)
-    if (drawing && name !== 'svg') return undefined
+    if (drawing && name !== 'svg') return drawn ? shapeSheet(self, name, own, paint, mine) : undefined
     if (own.cover === 0 && !replaced) return undefined
     if (paint.away === 'TRANSPARENT_TEXT' || own.style.visibility !== 'visible') return undefined
     const cover = replaced
@@ -271,6 +283,31 @@ function createWalk(document: Document, { meter, asides }: Reader, read: Documen
       moves: paint.moves,
       cover,
       colour: own.colour,
+    }
+  }
+
+  /** A filled shape is the background of the text that a drawing has later. */
+  function shapeSheet(
+    self: Element,
+    name: string,
+    { style, box }: Own,
+    paint: Paint,
+    mine: number,
+  ): Sheet | undefined {
+    if (!SHAPES.has(name) || style.fill === 'none') return undefined
+    const fill = colourOf(style.fill)
+    const alpha = fill && fill[3] * Number(style.fillOpacity) * paint.opacity
+    const colour: Rgba | undefined =
+      fill && name === 'rect' ? [fill[0], fill[1], fill[2], alpha ?? 1] : undefined
+    return {
+      element: self,
+      area: box(),
+      order: mine,
+      end: mine,
+      layer: paint.layer,
+      moves: paint.moves,
+      cover: alpha,
+      colour,
     }
   }
 
@@ -328,11 +365,17 @@ function createWalk(document: Document, { meter, asides }: Reader, read: Documen
     const piece = push(node, words, hidden, shown === words ? undefined : shown)
     space = /\s$/.test(data)
     if (hidden !== undefined) return
+    const drawing = parent !== null && isSvg(parent)
     range.selectNodeContents(node)
-    const lines = areasOf(range)
+    // A range does not show how a drawing stretches its text.
+    const lines = drawing ? [boxOf(parent)] : areasOf(range)
     if (lines.length === 0) piece.away = 'NOT_RENDERED'
     else if (paint.away) piece.away = paint.away
-    else waiting.push({ piece, run: { node, text: words, paint, letters: letters(), order, lines } })
+    else
+      waiting.push({
+        piece,
+        run: { node, text: words, paint, letters: letters(), order: letters().order, lines, drawing },
+      })
   }
 
   function comment(node: CharacterData): void {
@@ -355,6 +398,8 @@ function createWalk(document: Document, { meter, asides }: Reader, read: Documen
   }
 
   function inside(self: Element, name: string, depth: number): void {
+    // The title is one of the asides.
+    if (isNamed(self, 'title')) return
     if (isNamed(self, 'template')) return hiddenChildren(templateOf(self), depth)
     if (isNamed(self, 'input') || name === 'input') return
     hiddenChildren(self, depth)
@@ -416,12 +461,20 @@ function createWalk(document: Document, { meter, asides }: Reader, read: Documen
         order: mine,
         at: pieces.length,
       })
-    else notes.push({ code: 'FRAME_NOT_SCANNED', risk: 0, place: place(self) })
+    else {
+      notes.push({ code: 'FRAME_NOT_SCANNED', risk: 0, place: place(self) })
+      // The HTML of a frame without access can at least be searched.
+      asides.add(attributeOf(self, 'srcdoc') ?? '', place(self))
+    }
   }
 
   /** A custom element that is drawn but has no content: probably a closed shadow root. */
   function maybeClosed(self: Element): void {
-    for (let child = firstOf(self); child; child = nextOf(child)) if (typeOf(child) === 1) return
+    for (let child = firstOf(self); child; child = nextOf(child)) {
+      const type = typeOf(child)
+      // Sound: its type is that of text.
+      if (type === 1 || (type === 3 && dataOf(child as Text).trim() !== '')) return
+    }
     const { width, height } = boxOf(self)
     if (width > 4 && height > 4) notes.push({ code: 'CLOSED_SHADOW', risk: 0, place: place(self) })
   }
@@ -437,6 +490,12 @@ const INLINE = new Set(
     ' ',
   ),
 )
+
+function hasText(drawing: Element): boolean {
+  return querySelector.call(drawing, 'text, foreignObject') !== null
+}
+
+const { querySelector } = Element.prototype
 
 function blockLike(display: string): boolean {
   return !display.startsWith('inline') && display !== 'contents' && !display.startsWith('ruby')
