@@ -426,7 +426,10 @@ function shell(part: string): string {
 }
 
 function filled(template: string, text: string): string {
-  return template.replaceAll('$', () => escaped(text)).replaceAll('¤', () => escaped(escaped(text))).replaceAll('§', () => lettered(text))
+  return template
+    .replaceAll('$', () => escaped(text))
+    .replaceAll('¤', () => escaped(escaped(text)))
+    .replaceAll('§', () => lettered(text))
 }
 
 /** The hostile texts that the scanner knows. Pairs about visible text use only these: they test the reading, not the vocabulary. */

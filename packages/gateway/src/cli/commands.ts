@@ -4,6 +4,7 @@ import process from 'node:process'
 import { Command } from 'commander'
 import { chooseGateway, typedGateway } from './program/choose-gateway.ts'
 import { collect, complaint, dated, examples, filtered, local, port, remote, whole } from './program/forms.ts'
+import type * as browserCommands from './browser/commands.ts'
 import type * as delegationCommands from './people/delegation-commands.ts'
 import type * as groupCommands from './groups.ts'
 import type * as mcpCommands from './mcp/commands.ts'
@@ -65,6 +66,7 @@ export async function createProgram(finish: (exit: number) => void, first?: stri
 }
 
 type Groups = typeof groupCommands &
+  typeof browserCommands &
   typeof delegationCommands &
   typeof mcpCommands &
   typeof scopeCommands &
@@ -72,15 +74,16 @@ type Groups = typeof groupCommands &
   typeof packCommands
 
 async function addAll(program: Command, to: To): Promise<void> {
-  const [groups, delegations, mcp, scope, setup, pack] = await Promise.all([
+  const [groups, browser, delegations, mcp, scope, setup, pack] = await Promise.all([
     import('./groups.ts'),
+    import('./browser/commands.ts'),
     import('./people/delegation-commands.ts'),
     import('./mcp/commands.ts'),
     import('./policy/scope-commands.ts'),
     import('./setup/setup-commands.ts'),
     import('./receipts/pack-commands.ts'),
   ])
-  const all = { ...groups, ...delegations, ...mcp, ...scope, ...setup, ...pack }
+  const all = { ...groups, ...browser, ...delegations, ...mcp, ...scope, ...setup, ...pack }
   addSetup(program.commandsGroup('Start:'), to, all)
   addDaily(program.commandsGroup('Every day:'), to, all)
   addEvidence(program.commandsGroup('Evidence:'), to, all)
@@ -215,6 +218,7 @@ function addDaily(program: Command, to: To, groups: Groups): void {
   addPolicy(program, to)
   groups.addMcp(program, to)
   groups.addThreat(program, to)
+  groups.addSentinel(program, to)
 }
 
 function addEvidence(program: Command, to: To, groups: Groups): void {

@@ -6,7 +6,7 @@ import type { Note } from '../assess.ts'
 import { placeOf } from './path.ts'
 import { EMPTY, type Area } from './area.ts'
 import { colourOf, WHITE, type Rgba } from './colour.ts'
-import type { Asides } from './asides.ts'
+import type { Asides } from '../asides.ts'
 import { generatedIn } from './generated.ts'
 import { createSheets, type Sheet, type Sheets } from './layers.ts'
 import type { Meter } from './limits.ts'
@@ -14,6 +14,7 @@ import { isControl, isReplaced, type Control } from './control.ts'
 import {
   assignedTo,
   attributeOf,
+  attributesOf,
   boxOf,
   clientHeightOf,
   clientWidthOf,
@@ -196,7 +197,7 @@ function createWalk(document: Document, { meter, asides }: Reader, read: Documen
     if (!meter.node() || depth > MOST_DEPTH) return truncated(self)
     const name = nameOf(self)
     if (SILENT.has(name)) return silent(self, name)
-    asides.attributes(self, place(self))
+    asides.attributes(attributesOf(self), place(self))
     const style = getComputedStyle(self)
     const drawing = isSvg(self)
     if (style.display === 'none' || (drawing && UNDRAWN.has(name))) return unrendered(self, name, depth)
@@ -435,7 +436,7 @@ function createWalk(document: Document, { meter, asides }: Reader, read: Documen
       const self = node as Element
       const name = nameOf(self)
       if (SILENT.has(name)) return silent(self, name)
-      asides.attributes(self, place(self))
+      asides.attributes(attributesOf(self), place(self))
       const isInline = INLINE.has(name)
       if (!isInline) lineBreak()
       inside(self, name, depth)

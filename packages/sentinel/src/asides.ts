@@ -1,8 +1,7 @@
 // Texts that agents read although they are not content: attributes, comments, data blocks, the title, the address.
 
-import type { Aside } from '../pieces.ts'
-import type { Place } from '../reading.ts'
-import { attributesOf } from './native.ts'
+import type { Aside } from './pieces.ts'
+import type { Place } from './reading.ts'
 
 /** Attributes that hold names, numbers and styles. */
 const MACHINE = new Set(
@@ -19,13 +18,19 @@ const LEAST = 8
 const LEAST_ADDRESS = 48
 const MOST = 20_000
 
+/** An attribute of an element. */
+export interface Attribute {
+  readonly name: string
+  readonly value: string
+}
+
 /** The asides of a page. */
 export interface Asides {
   readonly asides: readonly Aside[]
   /** Adds a text, unless it is short or known. */
   add(text: string, place: () => Place): void
   /** Adds the attributes of an element that say something. */
-  attributes(element: Element, place: () => Place): void
+  attributes(attributes: ArrayLike<Attribute>, place: () => Place): void
 }
 
 /** Collects asides of a page. The same text counts once. */
@@ -35,11 +40,10 @@ export function createAsides(units: (count: number) => boolean): Asides {
   return {
     asides,
     add,
-    attributes(element: Element, place: () => Place): void {
-      const attributes = attributesOf(element)
+    attributes(attributes, place) {
       const { length } = attributes
       for (let i = 0; i < length; i++) {
-        const attribute = attributes.item(i)
+        const attribute = attributes[i]
         if (!attribute) continue
         const { name, value } = attribute
         if (value.length < LEAST || MACHINE.has(name)) continue

@@ -1,0 +1,120 @@
+// Finds and starts Chromium with a profile of its own, connected by pipes. There is no debugging port that others could use.
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { accessSync, constants, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import process from 'node:process'
+import type { Readable, Writable } from 'node:stream'
+import { connectCdp, type Cdp } from './cdp.ts'
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
+const MAC_APPS = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+]
+
+/** The path of a Chromium: TOLLGATE_BROWSER, or one on the PATH; undefined if there is none. */
+export function findChromium(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const { TOLLGATE_BROWSER: named, PATH: path = '' } = env
+  const folders = path.split(delimiter).filter((folder) => folder !== '')
+  const installed = NAMES.flatMap((name) => folders.map((folder) => join(folder, name)))
+  const apps = process.platform === 'darwin' ? MAC_APPS : []
+  return [...(named === undefined || named === '' ? [] : [named]), ...installed, ...apps].find(isProgram)
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    // Missing or not permitted: it cannot be run.
+    return false
+  }
+}
+
+/** A running browser. */
+export interface Chromium {
+  readonly cdp: Cdp
+  /** Whether it runs without its own sandbox, because Chromium refuses to run as root with it. */
+  readonly unsandboxed: boolean
+  /** Ends it and removes its profile. */
+  close(): Promise<void>
+}
+
+const FLAGS = [
+  '--headless=new',
+  '--remote-debugging-pipe',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--no-pings',
+  '--no-service-autorun',
+  '--disable-background-networking',
+  '--disable-breakpad',
+  '--disable-client-side-phishing-detection',
+  '--disable-component-update',
+  '--disable-default-apps',
+  '--disable-domain-reliability',
+  '--disable-extensions',
+  '--disable-gpu',
+  '--disable-quic',
+  '--disable-sync',
+  '--hide-scrollbars',
+  '--metrics-recording-only',
+  '--mute-audio',
+  '--password-store=basic',
+  '--use-mock-keychain',
+  // Otherwise a page can send UDP around a proxy.
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--window-size=1280,800',
+]
+
+const CLOSING = 5_000
+
+/** Starts a browser. Rejects if it does not answer. */
+export async function startChromium(path: string, flags: readonly string[] = []): Promise<Chromium> {
+  const profile = mkdtempSync(join(tmpdir(), 'tollgate-browser-'))
+  const unsandboxed = process.getuid?.() === 0
+  const args = [...FLAGS, ...(unsandboxed ? ['--no-sandbox'] : []), ...flags, `--user-data-dir=${profile}`]
+  // In a process group of its own, so that Ctrl-C reaches only this process, which then cleans up.
+  const child = spawn(path, [...args, 'about:blank'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve())
+    child.once('error', () => resolve())
+  })
+  // Sound: these were asked for above.
+  const [, , , to, from] = child.stdio as unknown as [null, null, null, Writable, Readable]
+  const cdp = connectCdp(to, from)
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => (closing ??= end(child, cdp, exited, profile))
+  try {
+    await cdp.send('Browser.getVersion')
+  } catch (fault) {
+    await close()
+    throw new Error(`\`${path}\` did not start as a browser`, { cause: fault })
+  }
+  return { cdp, unsandboxed, close }
+}
+
+async function end(child: ChildProcess, cdp: Cdp, exited: Promise<void>, profile: string): Promise<void> {
+  cdp.send('Browser.close').catch(() => undefined)
+  const patience = setTimeout(() => kill(child), CLOSING)
+  await exited
+  clearTimeout(patience)
+  cdp.close()
+  // Helpers that outlive the browser may still write to the profile.
+  kill(child)
+  rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
+}
+
+function kill({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL')
+  } catch {
+    // All of them have exited.
+  }
+}
