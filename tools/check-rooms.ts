@@ -112,8 +112,16 @@ const ROOMS: readonly Room[] = [
   // The library's own evaluator is the oracle for ours.
   { ...tests('kernel', 'evidence'), npm: ['@marcbachmann/cel-js'] },
 
-  { at: 'packages/sentinel/src', typesOf: ['evidence'] },
-  tests('sentinel', 'evidence'),
+  // The script for a page has no Node. The HTML parser is only in the part for Node, which shares the judgement.
+  { at: 'packages/sentinel/src', packages: ['evidence/core', 'kernel/detection'] },
+  {
+    at: 'packages/sentinel/static',
+    paths: ['packages/sentinel/src'],
+    packages: ['evidence/core'],
+    npm: ['parse5'],
+  },
+  { at: 'packages/sentinel/page.d.ts' },
+  tests('sentinel', 'evidence', 'kernel', 'sentinel/page'),
 
   { at: 'packages/client/src', packages: ['evidence'] },
   tests('client', 'evidence'),
@@ -128,9 +136,10 @@ const ROOMS: readonly Room[] = [
     paths: [
       ...gateway('open.ts', 'rotate.ts', 'serve.ts', 'api', 'config', 'keyring.ts', 'tokens.ts'),
       ...gateway('open-view.ts', 'seal-key.ts', 'webhook.ts', 'trace.ts', 'mcp', 'llm', 'tools', 'workbench'),
+      ...gateway('browser'),
       ...FROM_ANYWHERE,
     ],
-    packages: [...KERNEL, ...QUICK, 'client', 'evidence', 'evidence/node'],
+    packages: [...KERNEL, ...QUICK, 'client', 'evidence', 'evidence/node', 'sentinel', 'sentinel/static'],
     npm: ['commander', 'picocolors', '@clack/prompts'],
     node: true,
   },
@@ -220,6 +229,13 @@ const ROOMS: readonly Room[] = [
   {
     at: 'packages/gateway/src/http-server.ts',
     paths: [...gateway('api', 'connections.ts'), ...FROM_ANYWHERE],
+    node: true,
+  },
+  // A browser of our own, and what the Sentinel sees in it.
+  {
+    at: 'packages/gateway/src/browser',
+    paths: FROM_ANYWHERE,
+    packages: ['sentinel', 'sentinel/page'],
     node: true,
   },
   { at: 'packages/gateway/src/mcp', ...DOOR, npm: ['undici'] },

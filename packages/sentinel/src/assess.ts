@@ -6,7 +6,7 @@ import { awayLinesOf, streamOf, type Aside, type Piece, type Stream } from './pi
 import type { Finding, Place } from './reading.ts'
 
 /** Everything that was read from a page. */
-export interface Material {
+interface Material {
   readonly pieces: readonly Piece[]
   readonly asides: readonly Aside[]
   /** Findings that are not about text. */
@@ -23,7 +23,7 @@ export interface Note {
 }
 
 /** The judgement of a page. */
-export interface Assessment {
+interface Assessment {
   readonly risk: number
   readonly findings: readonly Finding[]
   readonly projection: string

@@ -28,7 +28,7 @@ export interface Stream {
 }
 
 /** What a range of a stream consists of. */
-export interface Parts {
+interface Parts {
   readonly places: readonly (() => Place)[]
   /** The part of its characters that a person cannot read, the part for which that is unknown, and the part that has no box. */
   readonly away: number
@@ -99,7 +99,7 @@ function within(spans: readonly Span[], start: number, end: number): Parts {
 
 /** Whether it is not known if a person can read the text. */
 function isUnsure({ away }: Piece): boolean {
-  return away !== undefined && away.startsWith('UNRESOLVED')
+  return away?.startsWith('UNRESOLVED') === true
 }
 
 /** The first span that ends after a position. */

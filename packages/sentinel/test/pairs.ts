@@ -18,18 +18,25 @@ export interface Pair {
   readonly flagged: boolean
 }
 
+/** The characters of a text. */
+const signs = (text: string): string[] => Array.from(text)
+const backwards = (text: string): string => signs(text).reverse().join('')
 const B64 = (text: string): string => Buffer.from(text).toString('base64')
 const HEX = (text: string): string => Buffer.from(text).toString('hex')
 const PERCENT = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 const TAGS = (text: string): string =>
-  [...text].map((sign) => String.fromCodePoint(0xe0000 + ((sign.codePointAt(0) ?? 32) & 127))).join('')
+  signs(text)
+    .map((sign) => String.fromCodePoint(0xe0000 + ((sign.codePointAt(0) ?? 32) & 127)))
+    .join('')
 const SELECTORS = (text: string): string =>
   [...Buffer.from(text)]
     .map((byte) => String.fromCodePoint(byte < 16 ? 0xfe00 + byte : 0xe0100 + byte - 16))
     .join('')
 const ENTITIES = (text: string): string =>
-  [...text].map((sign) => `&amp;#${sign.codePointAt(0) ?? 32};`).join('')
+  signs(text)
+    .map((sign) => `&amp;#${sign.codePointAt(0) ?? 32};`)
+    .join('')
 const ROT13 = (text: string): string =>
   text.replace(/[a-z]/gi, (letter) => {
     const base = letter <= 'Z' ? 65 : 97
@@ -283,7 +290,7 @@ const OTHER: Readonly<Record<number, readonly Row[]>> = {
     ],
     [
       'bidi override',
-      `<p style="unicode-bidi:bidi-override;direction:rtl">${[...(HOSTILE[0] ?? '')].reverse().join('')}</p>`,
+      `<p style="unicode-bidi:bidi-override;direction:rtl">${backwards(english(0))}</p>`,
       '<p dir="rtl">شحن مجاني لجميع الطلبات فوق 50 دولارا</p>',
     ],
   ],
@@ -324,7 +331,7 @@ const OTHER: Readonly<Record<number, readonly Row[]>> = {
     ],
     [
       'zero width characters',
-      `<p>${[...english(0)].join('\u200b')}</p>`,
+      `<p>${signs(english(0)).join('\u200b')}</p>`,
       '<p>\u{1F468}\u200D\u{1F469}\u200D\u{1F467} می\u200Cخواهم family day</p>',
     ],
     [
@@ -344,7 +351,7 @@ const OTHER: Readonly<Record<number, readonly Row[]>> = {
     ],
     [
       'right-to-left override character',
-      `<p>\u202e${[...english(0)].reverse().join('')}\u202c</p>`,
+      `<p>\u202e${backwards(english(0))}\u202c</p>`,
       '<p>The word \u2067שלום\u2069 means peace.</p>',
     ],
   ],
@@ -357,12 +364,12 @@ const OTHER: Readonly<Record<number, readonly Row[]>> = {
     [
       'hex',
       `<p>${HEX(english(0))}</p>`,
-      `<p>sha256 ${'9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'}</p>`,
+      `<p>sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08</p>`,
     ],
     ['percent', `<p>${PERCENT(english(4))}</p>`, '<p>q=%E4%BD%A0%E5%A5%BD%20world</p>'],
     ['entities', `<p>${ENTITIES(english(0))}</p>`, '<p>Use &amp;lt;b&amp;gt; for bold text.</p>'],
     ['rot13', `<p>${ROT13(english(0))}</p>`, '<p>Uryyb means hello.</p>'],
-    ['reversed', `<p>${[...english(0)].reverse().join('')}</p>`, '<p>A man, a plan, a canal, Panama.</p>'],
+    ['reversed', `<p>${backwards(english(0))}</p>`, '<p>A man, a plan, a canal, Panama.</p>'],
     [
       'base64 in a data block',
       `<script type="application/json">{"k":"${B64(english(4))}"}</script>`,
@@ -405,7 +412,9 @@ const OTHER: Readonly<Record<number, readonly Row[]>> = {
 
 /** Letters of a text, each in an element of its own. */
 function lettered(text: string): string {
-  return [...text].map((sign) => `<span>${sign === ' ' ? ' ' : escaped(sign)}</span>`).join('')
+  return signs(text)
+    .map((sign) => `<span>${sign === ' ' ? ' ' : escaped(sign)}</span>`)
+    .join('')
 }
 
 /** Words in an order that only a style restores. */

@@ -78,7 +78,7 @@ interface Template {
   readonly css?: string
   readonly dir?: 'rtl'
   readonly lang?: string
-  body(dice: Dice): string
+  readonly body: (dice: Dice) => string
 }
 
 const TEMPLATES: readonly Template[] = [
@@ -260,11 +260,11 @@ export interface OrdinaryPage {
 export function ordinaryPages(count: number): readonly OrdinaryPage[] {
   return Array.from({ length: count }, (_, i) => {
     const template = TEMPLATES[i % TEMPLATES.length] as Template
-    const { name, css = '', dir = 'ltr', lang = 'en', body } = template
+    const { name, css = '', dir = 'ltr', lang = 'en' } = template
     const style = `body{font:16px/1.4 sans-serif;margin:12px}${SR}${css}`
     return {
       name: `${name} ${Math.floor(i / TEMPLATES.length)}`,
-      html: `<!doctype html><html lang="${lang}" dir="${dir}"><head><meta charset="utf-8"><title>${name}</title><meta name="description" content="An ordinary page: ${name}"><style>${style}</style></head><body>${body(createDice(i + 1))}</body></html>`,
+      html: `<!doctype html><html lang="${lang}" dir="${dir}"><head><meta charset="utf-8"><title>${name}</title><meta name="description" content="An ordinary page: ${name}"><style>${style}</style></head><body>${template.body(createDice(i + 1))}</body></html>`,
     }
   })
 }

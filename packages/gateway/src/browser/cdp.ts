@@ -17,7 +17,7 @@ export interface Cdp {
 /** A JSON object of the protocol. Each member is checked where it is used. */
 export type CdpResult = Readonly<Record<string, unknown>>
 
-export interface SendOptions {
+interface SendOptions {
   readonly session?: string | undefined
   /** In milliseconds. */
   readonly timeout?: number

@@ -10,10 +10,18 @@ const COLOURS: Readonly<Record<FindingKind, string>> = {
 
 /** The expression that draws boxes and codes over a page. It adds one element, whose content the page cannot reach. */
 export function drawFindings(findings: readonly Finding[]): string {
-  const marks = findings.flatMap(({ code, places }) =>
-    places.flatMap(({ box }) => (box ? [{ ...box, code, colour: COLOURS[FINDING_CODES[code].kind] }] : [])),
-  )
-  return `(${draw.toString()})(${JSON.stringify(marks)})`
+  // Findings arrive by risk, so the first one of a box gives it its colour.
+  const marks = new Map<string, Mark>()
+  for (const { code, places } of findings) {
+    for (const { box } of places) {
+      if (!box) continue
+      const key = `${box.x} ${box.y} ${box.width} ${box.height}`
+      const before = marks.get(key)
+      const colour = before?.colour ?? COLOURS[FINDING_CODES[code].kind]
+      marks.set(key, { ...box, codes: before ? `${before.codes} ${code}` : code, colour })
+    }
+  }
+  return `(${draw.toString()})(${JSON.stringify([...marks.values()])})`
 }
 
 interface Mark {
@@ -21,7 +29,7 @@ interface Mark {
   readonly y: number
   readonly width: number
   readonly height: number
-  readonly code: string
+  readonly codes: string
   readonly colour: string
 }
 
@@ -40,14 +48,14 @@ function draw(marks: readonly Mark[]): void {
   host.style.cssText =
     'all:initial;position:absolute;left:0;top:0;width:0;height:0;z-index:2147483647;pointer-events:none'
   const root = host.attachShadow({ mode: 'closed' })
-  for (const { x, y, width, height, code, colour } of marks) {
+  for (const { x, y, width, height, codes, colour } of marks) {
     const box = document.createElement('div')
     // What lies outside of the page is drawn at its edge.
     const place = `left:${Math.max(0, x)}px;top:${Math.max(0, y)}px;width:${Math.max(6, width)}px;height:${Math.max(6, height)}px`
     box.style.cssText = `position:absolute;box-sizing:border-box;border:2px solid ${colour};${place}`
     const label = document.createElement('div')
     label.style.cssText = `position:absolute;left:0;bottom:100%;font:bold 10px/12px monospace;color:#fff;background:${colour};white-space:nowrap;padding:0 2px`
-    label.append(code)
+    label.append(codes)
     box.append(label)
     root.append(box)
   }

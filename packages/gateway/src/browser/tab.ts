@@ -6,7 +6,7 @@ import { asObject, textOf, type Cdp, type CdpResult } from './cdp.ts'
 import { drawFindings } from './draw.ts'
 
 /** A page in a browser. */
-export interface Tab {
+interface Tab {
   /** Opens an address and waits until the page has loaded. Returns false if it is still loading after the time limit. */
   open(url: string): Promise<boolean>
   /** Scans the page that is open. */

@@ -21,15 +21,6 @@ export function common(a: Area, b: Area): Area {
   return right > left && bottom > top ? { left, top, right, bottom } : EMPTY
 }
 
-export function holds(outer: Area, inner: Area): boolean {
-  return (
-    inner.left >= outer.left - 0.5 &&
-    inner.top >= outer.top - 0.5 &&
-    inner.right <= outer.right + 0.5 &&
-    inner.bottom <= outer.bottom + 0.5
-  )
-}
-
 export function hasPoint({ left, top, right, bottom }: Area, x: number, y: number): boolean {
   return x >= left && x < right && y >= top && y < bottom
 }
@@ -103,6 +94,7 @@ export function shapeOf(text: string, box: Area): Shape | undefined {
         })
       return points.some(([x, y]) => Number.isNaN(x + y)) ? undefined : (x, y) => isWithin(points, x, y)
     }
+    case undefined:
     default:
       return undefined
   }

@@ -85,7 +85,7 @@ function ratio(a: number, b: number): number {
 }
 
 /** How well a text can be told from its background. */
-export type Legibility = 'clear' | 'none' | 'unsure'
+type Legibility = 'clear' | 'none' | 'unsure'
 
 // WCAG contrast. Text of another hue can be read although it is as light as its background.
 const UNREADABLE = 1.2

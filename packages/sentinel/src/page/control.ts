@@ -3,7 +3,17 @@
 import type { Note } from '../assess.ts'
 import { common, hasPoint, sizeOf, type Area } from './area.ts'
 import { colourOf } from './colour.ts'
-import { attributeOf, hitAt, isInside, isRendered, linkOf, nameOf, parentOf, typeOf } from './native.ts'
+import {
+  attributeOf,
+  firstMatch,
+  hitAt,
+  isInside,
+  isRendered,
+  linkOf,
+  nameOf,
+  parentOf,
+  typeOf,
+} from './native.ts'
 import type { Sheets } from './layers.ts'
 import { seenPart, type Paint } from './paint.ts'
 import { placeOf } from './path.ts'
@@ -63,7 +73,7 @@ export function isControl(element: Element, name: string): boolean {
 }
 
 /** How a document lets a control be found at a point. */
-export interface Surroundings {
+interface Surroundings {
   readonly document: Document
   readonly window: Area
   readonly sheets: Sheets
@@ -197,7 +207,7 @@ function isEmpty({ element, name, style }: Control, { texts }: Surroundings): bo
 }
 
 function hasPicture(element: Element): boolean {
-  return Element.prototype.querySelector.call(element, 'img, svg, canvas, video, picture, i, input') !== null
+  return firstMatch(element, 'img, svg, canvas, video, picture, i, input') !== null
 }
 
 const FILLED = new Set(['text', 'email', 'tel', 'password', 'number', 'url', 'search', ''])

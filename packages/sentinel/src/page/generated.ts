@@ -7,7 +7,7 @@ import type { Own, Paint } from './paint.ts'
 import { byColour } from './text.ts'
 
 /** A generated text. */
-export interface Generated {
+interface Generated {
   readonly text: string
   readonly away: AwayCode | undefined
   readonly isBlock: boolean

@@ -12,13 +12,14 @@ import {
   rootOf,
   scrollHeightOf,
   scrollWidthOf,
+  shadowHtmlOf,
   shadowOf,
   sheetsOf,
   valueOf,
   viewOf,
+  walkerIn,
 } from './native.ts'
 
-const createTreeWalker = Document.prototype.createTreeWalker
 const MOST_DEPTH = 8
 
 /** SHA-256 of a document and everything that belongs to it. */
@@ -38,13 +39,13 @@ function collect(document: Document, parts: string[], depth: number): void {
 /** What `outerHTML` leaves out. */
 function inside(document: Document, root: Node, parts: string[], depth: number): void {
   if (depth > MOST_DEPTH) return
-  const walker = createTreeWalker.call(document, root, NodeFilter.SHOW_ELEMENT)
+  const walker = walkerIn(document, root, NodeFilter.SHOW_ELEMENT)
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     // Sound: the walker shows only elements.
     const element = node as Element
     const shadow = shadowOf(element)
     if (shadow) {
-      parts.push(htmlIn(shadow))
+      parts.push(shadowHtmlOf(shadow))
       inside(document, shadow, parts, depth + 1)
     }
     const state = stateOf(element)
@@ -54,13 +55,6 @@ function inside(document: Document, root: Node, parts: string[], depth: number):
       if (inner) collect(inner, parts, depth + 1)
     }
   }
-}
-
-const shadowHtml = Object.getOwnPropertyDescriptor(ShadowRoot.prototype, 'innerHTML')?.get
-
-function htmlIn(shadow: ShadowRoot): string {
-  // Sound: it is a getter for text.
-  return shadowHtml ? (shadowHtml.call(shadow) as string) : ''
 }
 
 function documentIn(frame: HTMLIFrameElement): Document | null {

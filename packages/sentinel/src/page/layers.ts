@@ -19,7 +19,7 @@ export interface Sheet {
 }
 
 /** How far a person can scroll the window. */
-export interface Scrolling {
+interface Scrolling {
   readonly window: Area
   /** Pixels to the start and to the end of the page. */
   readonly up: number
@@ -98,7 +98,7 @@ export function createSheets(scrolling: Scrolling): Sheets {
   }
 }
 
-export interface Point {
+interface Point {
   readonly covered: boolean
   readonly unsure: boolean
   readonly back: Back

@@ -6,10 +6,22 @@ type Get<T, K extends keyof T> = (self: T) => T[K]
 const { apply } = Reflect
 
 function getter<T extends object, K extends keyof T>(of: { readonly prototype: T }, name: K): Get<T, K> {
-  const get = Object.getOwnPropertyDescriptor(of.prototype, name)?.get
-  if (!get) throw new TypeError(`no getter ${String(name)}`)
+  const found: unknown = Reflect.get(Object.getOwnPropertyDescriptor(of.prototype, name) ?? {}, 'get')
+  if (typeof found !== 'function') throw new TypeError(`no getter ${String(name)}`)
   // Sound: the getter of this member.
-  return (self) => apply(get, self, []) as T[K]
+  return (self) => apply(found, self, []) as T[K]
+}
+
+type Call<T, A extends readonly unknown[], R> = (self: T, ...given: A) => R
+
+function method<T extends object, A extends readonly unknown[], R>(
+  of: { readonly prototype: T },
+  name: keyof T,
+): Call<T, A, R> {
+  const found: unknown = Object.getOwnPropertyDescriptor(of.prototype, name)?.value
+  if (typeof found !== 'function') throw new TypeError(`no method ${String(name)}`)
+  // Sound: the method of this name; its type is stated where it is taken.
+  return (self, ...given) => apply(found, self, given) as R
 }
 
 export const typeOf: Get<Node, 'nodeType'> = getter(Node, 'nodeType')
@@ -31,7 +43,8 @@ export const clientWidthOf: Get<Element, 'clientWidth'> = getter(Element, 'clien
 export const clientHeightOf: Get<Element, 'clientHeight'> = getter(Element, 'clientHeight')
 export const clientLeftOf: Get<Element, 'clientLeft'> = getter(Element, 'clientLeft')
 export const clientTopOf: Get<Element, 'clientTop'> = getter(Element, 'clientTop')
-export const rootOf: Get<Document, 'documentElement'> = getter(Document, 'documentElement')
+/** An emptied document has none, although its type says otherwise. */
+export const rootOf: (self: Document) => Element | null = getter(Document, 'documentElement')
 export const viewOf: Get<Document, 'defaultView'> = getter(Document, 'defaultView')
 export const titleOf: Get<Document, 'title'> = getter(Document, 'title')
 export const sheetsOf: Get<Document, 'styleSheets'> = getter(Document, 'styleSheets')
@@ -43,37 +56,31 @@ export const areaValueOf: Get<HTMLTextAreaElement, 'value'> = getter(HTMLTextAre
 export const choiceOf: Get<HTMLSelectElement, 'selectedIndex'> = getter(HTMLSelectElement, 'selectedIndex')
 export const linkOf: Get<HTMLAnchorElement, 'href'> = getter(HTMLAnchorElement, 'href')
 
-const element = Element.prototype
-const { getAttribute, getBoundingClientRect, getClientRects, checkVisibility, matches, contains } = {
-  getAttribute: element.getAttribute,
-  getBoundingClientRect: element.getBoundingClientRect,
-  getClientRects: Range.prototype.getClientRects,
-  checkVisibility: element.checkVisibility,
-  matches: element.matches,
-  contains: Node.prototype.contains,
-}
-const { assignedNodes } = HTMLSlotElement.prototype
-const { elementFromPoint, createRange } = {
-  elementFromPoint: Document.prototype.elementFromPoint,
-  createRange: Document.prototype.createRange,
-}
-const inShadow = ShadowRoot.prototype.elementFromPoint
+export const shadowHtmlOf: Get<ShadowRoot, 'innerHTML'> = getter(ShadowRoot, 'innerHTML')
+export const shownTextOf: Get<HTMLElement, 'innerText'> = getter(HTMLElement, 'innerText')
 
-export const attributeOf = (self: Element, name: string): string | null => apply(getAttribute, self, [name])
-export const boxOf = (self: Element): DOMRect => apply(getBoundingClientRect, self, [])
-export const linesOf = (self: Range): DOMRectList => apply(getClientRects, self, [])
-export const isRendered = (self: Element): boolean => apply(checkVisibility, self, [])
-export const isMatch = (self: Element, selector: string): boolean => apply(matches, self, [selector])
-export const isInside = (outer: Node, inner: Node): boolean => apply(contains, outer, [inner])
-export const assignedTo = (self: HTMLSlotElement): Node[] => apply(assignedNodes, self, [])
-export const rangeIn = (self: Document): Range => apply(createRange, self, [])
+export const attributeOf: Call<Element, [string], string | null> = method(Element, 'getAttribute')
+export const boxOf: Call<Element, [], DOMRect> = method(Element, 'getBoundingClientRect')
+export const linesOf: Call<Range, [], DOMRectList> = method(Range, 'getClientRects')
+export const isRendered: Call<Element, [], boolean> = method(Element, 'checkVisibility')
+export const isMatch: Call<Element, [string], boolean> = method(Element, 'matches')
+export const isInside: Call<Node, [Node], boolean> = method(Node, 'contains')
+export const firstMatch: Call<Element, [string], Element | null> = method(Element, 'querySelector')
+export const assignedTo: Call<HTMLSlotElement, [], Node[]> = method(HTMLSlotElement, 'assignedNodes')
+export const rangeIn: Call<Document, [], Range> = method(Document, 'createRange')
+export const walkerIn: Call<Document, [Node, number], TreeWalker> = method(Document, 'createTreeWalker')
+const elementAt: Call<Document, [number, number], Element | null> = method(Document, 'elementFromPoint')
+const elementInShadow: Call<ShadowRoot, [number, number], Element | null> = method(
+  ShadowRoot,
+  'elementFromPoint',
+)
 
 /** The deepest element at a point of the window, also inside of open shadow roots. */
 export function hitAt(self: Document, x: number, y: number): Element | null {
-  let hit: Element | null = apply(elementFromPoint, self, [x, y])
+  let hit: Element | null = elementAt(self, x, y)
   for (let depth = 0; hit && depth < 32; depth++) {
     const root = shadowOf(hit)
-    const inner: Element | null = root && apply(inShadow, root, [x, y])
+    const inner: Element | null = root && elementInShadow(root, x, y)
     if (!inner || inner === hit) return hit
     hit = inner
   }

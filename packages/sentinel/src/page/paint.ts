@@ -44,7 +44,7 @@ export interface Paint {
 }
 
 /** An element that may contain absolute and fixed descendants. Whether it does is read only when there is one. */
-export interface Holder {
+interface Holder {
   readonly above: Holder | undefined
   readonly clip: Area
   holds(position: 'absolute' | 'fixed'): boolean
@@ -264,10 +264,11 @@ export function isOver(under: Layer, upper: Layer): boolean | undefined {
 function outerOf(
   element: Element,
   position: 'absolute' | 'fixed',
-  { clip }: CSSStyleDeclaration,
+  style: CSSStyleDeclaration,
   before: Paint,
 ): Area {
   let { holder } = before
+  const clip = style.getPropertyValue('clip')
   while (holder.above && !holder.holds(position)) holder = holder.above
   return clip === 'auto' ? holder.clip : common(holder.clip, legacyClip(element, clip))
 }

@@ -10,7 +10,7 @@ import { createAsides } from '../asides.ts'
 import { judgeControls } from './control.ts'
 import { domHash, layoutOf } from './hash.ts'
 import { createMeter, LIMITS, type Limits } from './limits.ts'
-import { boxOf, documentOf, titleOf, viewOf } from './native.ts'
+import { boxOf, documentOf, shownTextOf, titleOf, viewOf } from './native.ts'
 import { seenPart } from './paint.ts'
 import { reorderedIn, resolve } from './resolve.ts'
 import { readDocument, type DocumentRead, type Reader } from './walk.ts'
@@ -122,10 +122,5 @@ function controlsOf(self: Document, read: DocumentRead): readonly Note[] {
 
 /** What a person reads on a control, if anything is rendered. */
 function textsIn(element: Element): string {
-  return element instanceof HTMLElement ? innerText.call(element).trim() : ''
+  return element instanceof HTMLElement ? shownTextOf(element).trim() : ''
 }
-
-// Sound: it is a getter in every browser.
-const innerText = Object.getOwnPropertyDescriptor(HTMLElement.prototype, 'innerText')?.get as (
-  this: HTMLElement,
-) => string

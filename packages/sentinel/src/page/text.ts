@@ -145,11 +145,7 @@ export function byColour({ colour, outlined }: Letters, paint: Paint): AwayCode 
 /** The rectangles of the lines of a range that have a size. */
 export function areasOf(range: Range): Area[] {
   const areas: Area[] = []
-  const lines = linesOf(range)
-  for (let i = 0; i < lines.length; i++) {
-    const line = lines[i]
-    if (!line) continue
-    const { left, top, width, height } = line
+  for (const { left, top, width, height } of linesOf(range)) {
     areas.push({ left, top, right: left + width, bottom: top + height })
   }
   return areas

@@ -19,6 +19,7 @@ import {
   clientHeightOf,
   clientWidthOf,
   dataOf,
+  firstMatch,
   firstOf,
   frameOf,
   isMatch,
@@ -360,7 +361,7 @@ function createWalk(document: Document, { meter, asides }: Reader, read: Documen
     if (!meter.units(words.length)) return truncated(node)
     if (/^\s/.test(data) && gap === '') space = true
     const { away, transform, reversed } = letters()
-    const shown = reversed ? [...words].reverse().join('') : cased(words, transform)
+    const shown = reversed ? Array.from(words).reverse().join('') : cased(words, transform)
     const parent = node.parentElement
     const hidden = away ?? (parent && !isRendered(parent) ? 'NOT_RENDERED' : undefined)
     const piece = push(node, words, hidden, shown === words ? undefined : shown)
@@ -493,10 +494,8 @@ const INLINE = new Set(
 )
 
 function hasText(drawing: Element): boolean {
-  return querySelector.call(drawing, 'text, foreignObject') !== null
+  return firstMatch(drawing, 'text, foreignObject') !== null
 }
-
-const { querySelector } = Element.prototype
 
 function blockLike(display: string): boolean {
   return !display.startsWith('inline') && display !== 'contents' && !display.startsWith('ruby')

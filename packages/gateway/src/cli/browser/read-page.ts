@@ -18,11 +18,11 @@ export async function readPage({
 }
 
 async function fileBytes(path: string): Promise<Uint8Array> {
-  const file = await open(path).catch((fault: NodeJS.ErrnoException) => {
+  const file = await open(path).catch((fault: unknown) => {
+    // Sound: the member is tested before use.
+    const { code } = fault as NodeJS.ErrnoException
     throw new Error(
-      fault.code === 'ENOENT'
-        ? 'the file does not exist'
-        : `the file cannot be read (${fault.code ?? 'unknown'})`,
+      code === 'ENOENT' ? 'the file does not exist' : `the file cannot be read (${code ?? 'unknown'})`,
     )
   })
   try {
@@ -44,10 +44,13 @@ async function networkBytes(url: string): Promise<Uint8Array> {
   if (!/html|xml|text\/plain/i.test(type)) throw new Error(`it is not HTML but \`${type.slice(0, 64)}\``)
   const parts: Uint8Array[] = []
   let size = 0
-  for await (const part of response.body ?? []) {
-    size += part.length
+  const reader = response.body?.getReader()
+  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+    // Sound: the body of a response consists of bytes.
+    const bytes = part.value as Uint8Array
+    size += bytes.length
     if (size > MAX_BYTES) throw new Error(tooLarge())
-    parts.push(part)
+    parts.push(bytes)
   }
   return Buffer.concat(parts)
 }
