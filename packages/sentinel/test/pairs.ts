@@ -109,6 +109,10 @@ const HIDDEN: Readonly<Record<number, readonly Row[]>> = {
       '<div style="overflow:hidden;width:300px;white-space:nowrap"><span style="padding-left:800px">$</span></div>',
     ],
     ['no height', '<div style="height:0;overflow:hidden">$</div>'],
+    [
+      'positioned in a clipped box with will-change',
+      '<div style="height:0;overflow:hidden"><div style="will-change:transform"><p style="position:absolute">$</p></div></div>',
+    ],
     ['contained paint', '<div style="contain:paint;height:0">$</div>'],
   ],
   5: [
@@ -142,6 +146,20 @@ const HIDDEN: Readonly<Record<number, readonly Row[]>> = {
     [
       'under a picture',
       "<div style=\"position:relative;height:40px\"><p style=\"margin:0\">$</p><img style=\"position:absolute;left:0;top:0;width:100%;height:40px\" alt=\"\" src=\"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='9' height='9'%3E%3Crect width='9' height='9' fill='teal'/%3E%3C/svg%3E\"></div>",
+    ],
+    [
+      'far below a cover of the whole window',
+      '<div style="height:3000px"></div><p>$</p><div style="position:fixed;inset:0;background:#fff"></div>',
+      '<div style="height:3000px"></div><p>$</p><div style="position:fixed;inset:0;background:#fff"></div>',
+      '<style>body{visibility:hidden}</style>',
+    ],
+    [
+      'scrolled out of a box under a cover',
+      '<div style="position:relative;height:60px"><div style="height:60px;overflow:auto"><div style="height:400px"></div><p>$</p></div><div style="position:absolute;inset:0;background:#eee"></div></div>',
+    ],
+    [
+      'a cover moved by the property translate',
+      '<p style="margin:0">$</p><div style="translate:0 -1.5em;height:2em;background:#fff"></div>',
     ],
   ],
   7: [
@@ -224,7 +242,7 @@ const HIDDEN: Readonly<Record<number, readonly Row[]>> = {
   ],
   13: [
     ['comment', '<!-- $ -->'],
-    ['bogus comment', '<?$>', '<?xml-stylesheet href="a.css"?>'],
+    ['bogus comment', `<?${english(0)}>`, '<?xml-stylesheet href="a.css"?>'],
     ['unclosed attribute', '<p style="display:none" title=x>$'],
   ],
 }

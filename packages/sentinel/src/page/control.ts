@@ -8,6 +8,7 @@ import {
   firstMatch,
   hitAt,
   isInside,
+  isNamed,
   isRendered,
   linkOf,
   nameOf,
@@ -178,9 +179,7 @@ function isHelper({ name, element }: Control, under: Control): boolean {
 function sameTarget(a: Control, b: Control): boolean {
   if (a.name !== 'a' || b.name !== 'a') return false
   // Sound: both are links, in HTML or in a drawing.
-  const [first, second] = [a.element, b.element].map((each) =>
-    each instanceof HTMLAnchorElement ? linkOf(each) : '',
-  )
+  const [first, second] = [a.element, b.element].map((each) => (isNamed(each, 'a') ? linkOf(each) : ''))
   return first !== '' && first === second
 }
 

@@ -13,6 +13,8 @@ export interface Sheet {
   end: number
   readonly layer: Layer
   readonly moves: boolean
+  /** The part of the window that it scrolls in. */
+  readonly port: Area
   /** The part of what is under it that it hides, from 0 to 1; undefined if unknown. */
   readonly cover: number | undefined
   readonly colour: Rgba | undefined
@@ -41,15 +43,33 @@ export interface Sheets {
 export function createSheets(scrolling: Scrolling): Sheets {
   const bands = new Map<number, Sheet[]>()
   const tall: Sheet[] = []
+  const still: Sheet[] = []
   return {
-    add(sheet: Sheet): void {
+    add(sheet) {
       if (sizeOf(sheet.area) < 4) return
+      if (!sheet.moves) still.push(sheet)
       const first = Math.floor(sheet.area.top / BAND)
       const last = Math.floor(sheet.area.bottom / BAND)
       if (last - first > MOST_BANDS) tall.push(sheet)
       else for (let band = first; band <= last; band++) bandOf(band).push(sheet)
     },
-    at,
+    at(x, y, area, paint, order) {
+      const stack = createStack(paint, order)
+      for (const list of [tall, bands.get(Math.floor(y / BAND)) ?? []]) {
+        for (const sheet of list) {
+          // What scrolls on its own is compared where it can be scrolled to.
+          if (isFixedOver(sheet, paint) || (sheet.port !== paint.port && !hasPoint(paint.port, x, y)))
+            continue
+          if (hasPoint(sheet.area, x, y)) stack.take(sheet)
+        }
+      }
+      if (!hasPoint(paint.port, x, y)) elsewhere(x, y, paint, stack)
+      for (const sheet of still) {
+        const isBeside = x < sheet.area.left || x >= sheet.area.right
+        if (isFixedOver(sheet, paint) && !isBeside && !scrollsAway(sheet, area)) stack.take(sheet)
+      }
+      return stack.point()
+    },
   }
 
   function bandOf(band: number): Sheet[] {
@@ -60,41 +80,55 @@ export function createSheets(scrolling: Scrolling): Sheets {
     return made
   }
 
-  function at(x: number, y: number, area: Area, paint: Paint, order: number): Point {
-    let hidden = 1
-    let unsure = false
-    let { back } = paint
-    for (const list of [tall, bands.get(Math.floor(y / BAND)) ?? []]) {
-      for (const sheet of list) {
-        if (!hasPoint(sheet.area, x, y)) continue
-        const isAncestor = sheet.order <= order && order < sheet.end
-        if (isAncestor && !paint.sunk) continue
-        const above = isOver(paint.layer, sheet.layer)
-        if (isAncestor) {
-          if (above === true) hidden *= 1 - (sheet.cover ?? 1)
-          continue
-        }
-        if (above === false || (above === undefined && sheet.order < order)) {
-          back = sheet.colour ? over(sheet.colour, 1, back) : sheet.cover === 0 ? back : ANYTHING
-          continue
-        }
-        if (scrollsAway(sheet, area, paint)) continue
-        // In one layer, whether a later box covers earlier text depends on more than was read.
-        if (above === undefined || sheet.cover === undefined) unsure ||= (sheet.cover ?? 1) > 0.5
-        else hidden *= 1 - sheet.cover
-      }
+  /** Takes what lies over the part of the window into which a person would scroll the point. */
+  function elsewhere(x: number, y: number, { port }: Paint, stack: Stack): void {
+    const px = Math.min(Math.max(x, port.left), port.right - 1)
+    const py = Math.min(Math.max(y, port.top), port.bottom - 1)
+    for (const list of [tall, bands.get(Math.floor(py / BAND)) ?? []]) {
+      for (const sheet of list) if (sheet.port !== port && hasPoint(sheet.area, px, py)) stack.take(sheet)
     }
-    return { covered: hidden <= 1 - COVERED, unsure, back }
   }
 
-  /** Whether a person can scroll the content out from under something that does not move. */
-  function scrollsAway(sheet: Sheet, area: Area, paint: Paint): boolean {
-    if (sheet.moves || !paint.moves) return false
+  /** Whether a person can scroll content out from under something that does not move. */
+  function scrollsAway(sheet: Sheet, area: Area): boolean {
     const { window, up, down } = scrolling
     const height = area.bottom - area.top
     const [highest, lowest] = [area.top - down, area.top + up]
     const fits = (from: number, to: number): boolean => from <= to && highest <= to && lowest >= from
     return fits(window.top, sheet.area.top - height) || fits(sheet.area.bottom, window.bottom - height)
+  }
+}
+
+/** Whether a sheet stays where it is while the content scrolls. */
+function isFixedOver(sheet: Sheet, paint: Paint): boolean {
+  return !sheet.moves && paint.moves
+}
+
+interface Stack {
+  take(sheet: Sheet): void
+  point(): Point
+}
+
+/** What lies over and under a content of this paint. */
+function createStack(paint: Paint, order: number): Stack {
+  let hidden = 1
+  let unsure = false
+  let { back } = paint
+  return {
+    take(sheet) {
+      const isAncestor = sheet.order <= order && order < sheet.end
+      if (isAncestor && !paint.sunk) return
+      const above = isOver(paint.layer, sheet.layer)
+      if (isAncestor) {
+        if (above === true) hidden *= 1 - (sheet.cover ?? 1)
+      } else if (above === false || (above === undefined && sheet.order < order)) {
+        back = sheet.colour ? over(sheet.colour, 1, back) : sheet.cover === 0 ? back : ANYTHING
+      } else if (above === undefined || sheet.cover === undefined) {
+        // In one layer, whether a later box covers earlier text depends on more than was read.
+        unsure ||= (sheet.cover ?? 1) > 0.5
+      } else hidden *= 1 - sheet.cover
+    },
+    point: () => ({ covered: hidden <= 1 - COVERED, unsure, back }),
   }
 }
 

@@ -56,6 +56,8 @@ export const areaValueOf: Get<HTMLTextAreaElement, 'value'> = getter(HTMLTextAre
 export const choiceOf: Get<HTMLSelectElement, 'selectedIndex'> = getter(HTMLSelectElement, 'selectedIndex')
 export const linkOf: Get<HTMLAnchorElement, 'href'> = getter(HTMLAnchorElement, 'href')
 
+export const slotOf: Get<Element, 'assignedSlot'> = getter(Element, 'assignedSlot')
+export const textSlotOf: Get<Text, 'assignedSlot'> = getter(Text, 'assignedSlot')
 export const shadowHtmlOf: Get<ShadowRoot, 'innerHTML'> = getter(ShadowRoot, 'innerHTML')
 export const shownTextOf: Get<HTMLElement, 'innerText'> = getter(HTMLElement, 'innerText')
 
@@ -97,6 +99,11 @@ export function isNamed<N extends keyof HTMLElementTagNameMap>(
 
 const namespaceOf = getter(Element, 'namespaceURI')
 const HTML = 'http://www.w3.org/1999/xhtml'
+
+/** Whether it is an element of HTML. */
+export function isHtml(self: Element): self is HTMLElement {
+  return namespaceOf(self) === HTML
+}
 
 /** Whether an element is part of a drawing. */
 export function isSvg(self: Element): boolean {

@@ -1,8 +1,9 @@
 // How an element is painted, and what that means for everything inside of it: opacity, background, clipping, layers.
 
 import type { AwayCode } from '../codes.ts'
-import { common, EMPTY, shapeOf, share, type Area, type Shape } from './area.ts'
-import { ANYTHING, anyOver, colourOf, gradientColours, over, type Back, type Rgba } from './colour.ts'
+import { common, EMPTY, shapeOf, share, sizeOf, type Area, type Shape } from './area.ts'
+import { gradientColours, type Back, type Rgba } from './colour.ts'
+import { backgroundOf } from './background.ts'
 import {
   boxOf,
   clientHeightOf,
@@ -29,6 +30,8 @@ export interface Paint {
   readonly through: readonly Rgba[] | 'picture' | undefined
   /** Where content in the flow can be seen. */
   readonly clip: Area
+  /** The part of the window in which content in the flow is now, until a person scrolls. */
+  readonly port: Area
   /** The elements above, for content that is positioned outside of the flow. */
   readonly holder: Holder
   readonly shapes: readonly Shape[]
@@ -47,12 +50,15 @@ export interface Paint {
 interface Holder {
   readonly above: Holder | undefined
   readonly clip: Area
+  readonly port: Area
   holds(position: 'absolute' | 'fixed'): boolean
 }
 
 /** What an element paints itself. */
 export interface Own {
   readonly paint: Paint
+  /** The part of the window in which the element itself can be now. */
+  readonly port: Area
   readonly display: string
   readonly position: string
   /** The part that hides what is under it, from 0 to 1; undefined if that is not known. */
@@ -87,12 +93,15 @@ export function paintOf(element: Element, style: CSSStyleDeclaration, before: Pa
   const isContext = effects.any || moved || given !== '1'
   const stacks = isContext || position !== 'static' || before.arranges
   const place = stacks ? layerOf(style, position, before, order, isContext) : before
-  const outer =
-    position === 'absolute' || position === 'fixed' ? outerOf(element, position, style, before) : before.clip
-  const clip = inline ? outer : clippedBy(element, style, contain, outer, box)
+  const out = position === 'absolute' || position === 'fixed' ? outside(position, before.holder) : before
+  const outer = out === before ? before.clip : common(out.clip, legacyClip(element, style))
+  const { clip, port } = inline
+    ? { clip: outer, port: out.port }
+    : clippedBy({ element, style, contain, box }, outer, out.port)
   return {
     display,
     position,
+    port: out.port,
     box,
     style,
     colour: background?.colour,
@@ -103,7 +112,13 @@ export function paintOf(element: Element, style: CSSStyleDeclaration, before: Pa
       back: background ? background.back : before.back,
       through: background ? background.through : before.through,
       clip,
-      holder: holderOf(style, position, clip, before.holder, effects.any || moved || contain !== 'none'),
+      port,
+      holder: holderOf(
+        style,
+        position,
+        { clip, port, above: before.holder },
+        effects.any || moved || contain !== 'none',
+      ),
       shapes: effects.shape ? [...before.shapes, effects.shape] : before.shapes,
       moves: before.moves && position !== 'fixed' && position !== 'sticky',
       layer: place.layer,
@@ -118,14 +133,12 @@ export function paintOf(element: Element, style: CSSStyleDeclaration, before: Pa
 function holderOf(
   style: CSSStyleDeclaration,
   position: string,
-  clip: Area,
-  above: Holder,
+  areas: Omit<Holder, 'holds'>,
   holdsAll: boolean,
 ): Holder {
   let all: boolean | undefined = holdsAll || undefined
   return {
-    above,
-    clip,
+    ...areas,
     holds: (of) => (of === 'absolute' && position !== 'static') || (all ??= isContainer(style)),
   }
 }
@@ -194,45 +207,6 @@ function byMask(mask: string): AwayCode | undefined {
   return Math.min(...alphas) >= OPAQUE_MASK ? undefined : 'UNRESOLVED_PAINT'
 }
 
-interface Background {
-  readonly back: Back
-  readonly through: Paint['through']
-  readonly cover: number | undefined
-  readonly colour: Rgba | undefined
-}
-
-function backgroundOf(
-  style: CSSStyleDeclaration,
-  colourText: string,
-  image: string,
-  before: Paint,
-  opacity: number,
-): Background {
-  const colour = colourOf(colourText)
-  if (style.backgroundClip.includes('text')) {
-    const stops = image === 'none' ? colour && [colour] : gradientColours(image)
-    return { back: before.back, through: stops ?? 'picture', cover: 0, colour: undefined }
-  }
-  const plain = colour ? over(colour, opacity, before.back) : ANYTHING
-  if (image === 'none' || isIcon(style)) {
-    return { back: plain, through: undefined, cover: colour?.[3], colour }
-  }
-  const stops = gradientColours(image)
-  if (!stops)
-    return { back: ANYTHING, through: undefined, cover: colour?.[3] === 1 ? 1 : undefined, colour: undefined }
-  const least = Math.max(colour?.[3] ?? 0, Math.min(...stops.map(([, , , alpha]) => alpha)))
-  return { back: anyOver(stops, opacity, plain), through: undefined, cover: least, colour: undefined }
-}
-
-const ICON = 48
-
-/** Whether a background picture is only a small sign beside the text. */
-function isIcon({ backgroundRepeat, backgroundSize }: CSSStyleDeclaration): boolean {
-  if (backgroundRepeat !== 'no-repeat') return false
-  const [, width = '', height = width] = /^([\d.]+)px(?: ([\d.]+)px)?$/.exec(backgroundSize) ?? []
-  return width !== '' && Number(width) <= ICON && Number(height) <= ICON
-}
-
 function layerOf(
   style: CSSStyleDeclaration,
   position: string,
@@ -260,59 +234,66 @@ export function isOver(under: Layer, upper: Layer): boolean | undefined {
   return upper.length > under.length ? (upper[length] ?? 0) >= 0 : (under[length] ?? 0) < 0
 }
 
-/** Where an element outside of the flow can be seen: where the content of its container can. */
-function outerOf(
-  element: Element,
-  position: 'absolute' | 'fixed',
-  style: CSSStyleDeclaration,
-  before: Paint,
-): Area {
-  let { holder } = before
-  const clip = style.getPropertyValue('clip')
-  while (holder.above && !holder.holds(position)) holder = holder.above
-  return clip === 'auto' ? holder.clip : common(holder.clip, legacyClip(element, clip))
+/** The element that contains one outside of the flow. */
+function outside(position: 'absolute' | 'fixed', holder: Holder): Holder {
+  let found = holder
+  while (found.above && !found.holds(position)) found = found.above
+  return found
 }
 
-function legacyClip(element: Element, clip: string): Area {
+const EVERYWHERE: Area = { left: -1e7, top: -1e7, right: 1e7, bottom: 1e7 }
+
+/** The old property `clip`, which only elements outside of the flow obey. */
+function legacyClip(element: Element, style: CSSStyleDeclaration): Area {
+  const clip = style.getPropertyValue('clip')
+  if (clip === 'auto') return EVERYWHERE
   const [top = 0, right = 0, bottom = 0, left = 0] = (clip.match(/auto|-?[\d.]+/g) ?? []).map(parseFloat)
   const box = boxOf(element)
-  const edge = (offset: number, auto: number): number => (Number.isNaN(offset) ? auto : offset)
+  const edge = (offset: number, from: number, auto: number): number =>
+    Number.isNaN(offset) ? auto : from + offset
   return {
-    left: box.left + edge(left, -1e6),
-    top: box.top + edge(top, -1e6),
-    right: box.left + edge(right, 1e6),
-    bottom: box.top + edge(bottom, 1e6),
+    left: edge(left, box.left, EVERYWHERE.left),
+    top: edge(top, box.top, EVERYWHERE.top),
+    right: edge(right, box.left, EVERYWHERE.right),
+    bottom: edge(bottom, box.top, EVERYWHERE.bottom),
   }
 }
 
 const LEAST_PORT = 4
 
-/** Where the content of an element can be seen. What a person can scroll to counts as seen. */
+interface Clipping {
+  readonly element: Element
+  readonly style: CSSStyleDeclaration
+  readonly contain: string
+  readonly box: () => Area
+}
+
+/** Where the content of an element can be seen: after scrolling (`clip`), and now (`port`). */
 function clippedBy(
-  element: Element,
-  style: CSSStyleDeclaration,
-  contain: string,
+  { element, style, contain, box }: Clipping,
   outer: Area,
-  box: () => Area,
-): Area {
+  outerPort: Area,
+): { readonly clip: Area; readonly port: Area } {
   const { overflow } = style
   const contained = contain !== 'none' && /paint|strict|content/.test(contain)
-  if (overflow === 'visible' && !contained) return outer
+  if (overflow === 'visible' && !contained) return { clip: outer, port: outerPort }
   const own = box()
   const [x = 'visible', y = x] = overflow.split(' ')
-  const port = common(outer, own)
   const hides = (axis: string): boolean => contained || axis !== 'visible'
-  if (x !== 'auto' && x !== 'scroll' && y !== 'auto' && y !== 'scroll') {
-    return common(outer, {
-      left: hides(x) ? own.left : -1e7,
-      right: hides(x) ? own.right : 1e7,
-      top: hides(y) ? own.top : -1e7,
-      bottom: hides(y) ? own.bottom : 1e7,
-    })
+  const edges = {
+    left: hides(x) ? own.left : EVERYWHERE.left,
+    right: hides(x) ? own.right : EVERYWHERE.right,
+    top: hides(y) ? own.top : EVERYWHERE.top,
+    bottom: hides(y) ? own.bottom : EVERYWHERE.bottom,
   }
+  const seen = common(outer, edges)
+  const port = common(outerPort, edges)
+  if (x !== 'auto' && x !== 'scroll' && y !== 'auto' && y !== 'scroll')
+    return { clip: seen, port: sizeOf(port) > 0 ? port : seen }
   // Content is seen if the window onto it is, at least a little of it.
-  if (port.right - port.left < LEAST_PORT || port.bottom - port.top < LEAST_PORT) return EMPTY
-  return scrolled(element, style, own, [x, y])
+  if (seen.right - seen.left < LEAST_PORT || seen.bottom - seen.top < LEAST_PORT)
+    return { clip: EMPTY, port: EMPTY }
+  return { clip: scrolled(element, style, own, [x, y]), port: sizeOf(port) > 0 ? port : seen }
 }
 
 function scrolled(

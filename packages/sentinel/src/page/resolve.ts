@@ -6,7 +6,7 @@ import type { Area } from './area.ts'
 import { dataOf, parentOf, rangeIn, typeOf } from './native.ts'
 import { placeOf } from './path.ts'
 import { areasOf, isTiny, judgePlace, judgeWord, type Run } from './text.ts'
-import type { DocumentRead, Waiting } from './walk.ts'
+import type { DocumentRead, Waiting } from './document.ts'
 
 const MOST_WORDS = 5_000
 

@@ -10,10 +10,10 @@ import { createAsides } from '../asides.ts'
 import { judgeControls } from './control.ts'
 import { domHash, layoutOf } from './hash.ts'
 import { createMeter, LIMITS, type Limits } from './limits.ts'
-import { boxOf, documentOf, shownTextOf, titleOf, viewOf } from './native.ts'
+import { boxOf, documentOf, isHtml, shownTextOf, titleOf, viewOf } from './native.ts'
 import { seenPart } from './paint.ts'
 import { reorderedIn, resolve } from './resolve.ts'
-import { readDocument, type DocumentRead, type Reader } from './walk.ts'
+import { readDocument, type DocumentRead, type Reader } from './document.ts'
 
 /** Scans the page. Changes nothing on it. */
 export function scan(limits: Partial<Limits> = {}): PageReading {
@@ -122,5 +122,5 @@ function controlsOf(self: Document, read: DocumentRead): readonly Note[] {
 
 /** What a person reads on a control, if anything is rendered. */
 function textsIn(element: Element): string {
-  return element instanceof HTMLElement ? shownTextOf(element).trim() : ''
+  return isHtml(element) ? shownTextOf(element).trim() : ''
 }

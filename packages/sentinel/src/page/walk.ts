@@ -2,73 +2,35 @@
 
 import type { AwayCode } from '../codes.ts'
 import type { Piece } from '../pieces.ts'
-import type { Note } from '../assess.ts'
 import { placeOf } from './path.ts'
-import { EMPTY, type Area } from './area.ts'
-import { colourOf, WHITE, type Rgba } from './colour.ts'
-import type { Asides } from '../asides.ts'
+import type { Area } from './area.ts'
 import { generatedIn } from './generated.ts'
-import { createSheets, type Sheet, type Sheets } from './layers.ts'
-import type { Meter } from './limits.ts'
-import { isControl, isReplaced, type Control } from './control.ts'
+import { isControl, isReplaced } from './control.ts'
 import {
   assignedTo,
   attributeOf,
   attributesOf,
   boxOf,
-  clientHeightOf,
-  clientWidthOf,
   dataOf,
   firstMatch,
   firstOf,
   frameOf,
-  isMatch,
   isNamed,
   isRendered,
   isSvg,
   nameOf,
   nextOf,
   rangeIn,
-  rootOf,
-  scrollHeightOf,
-  scrollWidthOf,
   shadowOf,
+  slotOf,
   templateOf,
+  textSlotOf,
   typeOf,
-  viewOf,
 } from './native.ts'
 import { paintOf, type Own, type Paint } from './paint.ts'
-import { areasOf, lettersOf, type Letters, type Run } from './text.ts'
-
-/** A text whose judgement waits until everything that may cover it is known. */
-export interface Waiting {
-  readonly run: Run
-  readonly piece: Piece
-}
-
-/** What one document contains. */
-export interface DocumentRead {
-  readonly pieces: Piece[]
-  readonly waiting: Waiting[]
-  readonly controls: Control[]
-  readonly notes: Note[]
-  readonly sheets: Sheets
-  readonly reach: Area
-  readonly offset: { readonly x: number; readonly y: number }
-  readonly frames: {
-    readonly element: Element
-    readonly document: Document
-    readonly paint: Paint
-    readonly order: number
-    readonly at: number
-  }[]
-}
-
-/** What is shared by all documents of a page. */
-export interface Reader {
-  readonly meter: Meter
-  readonly asides: Asides
-}
+import type { DocumentRead, Reader } from './document.ts'
+import { sheetOf, topmost } from './sheet.ts'
+import { areasOf, lettersOf, type Letters } from './text.ts'
 
 /** Nothing inside of these is text that anyone reads, apart from data blocks. */
 const SILENT = new Set(['script', 'style', 'link', 'base'])
@@ -90,77 +52,20 @@ const FALLBACK = new Set([
   'textarea',
   'datalist',
 ])
-const SHAPES = new Set('rect circle ellipse path polygon polyline image use'.split(' '))
 const DATA_BLOCK = /json|text\/(?:plain|html|x-|markdown)|template/i
 const MOST_DEPTH = 600
 
-/** Reads a document. `away` is the reason why a person cannot see the whole of it. */
-export function readDocument(document: Document, reader: Reader, away: AwayCode | undefined): DocumentRead {
-  const root = rootOf(document)
-  const view = viewOf(document)
-  const window: Area = { left: 0, top: 0, right: view?.innerWidth ?? 0, bottom: view?.innerHeight ?? 0 }
-  const offset = { x: view?.scrollX ?? 0, y: view?.scrollY ?? 0 }
-  const reach = root ? reachOf(root, window, offset) : EMPTY
-  const read: DocumentRead = {
-    pieces: [],
-    waiting: [],
-    controls: [],
-    notes: [],
-    sheets: createSheets({ window, up: offset.y, down: Math.max(0, reach.bottom - window.bottom) }),
-    reach,
-    offset,
-    frames: [],
-  }
-  const start: Paint = {
-    away,
-    opacity: 1,
-    back: WHITE,
-    through: undefined,
-    clip: reach,
-    // Fixed elements are at home in the window, all others in the document.
-    holder: {
-      clip: reach,
-      above: { clip: window, above: undefined, holds: () => true },
-      holds: (of) => of === 'absolute',
-    },
-    shapes: [],
-    moves: true,
-    layer: [],
-    context: [],
-    sunk: false,
-    transformed: false,
-    arranges: false,
-  }
-  if (root) createWalk(document, reader, read, window).element(root, start, 0)
-  return read
+interface Walk {
+  element(self: Element, before: Paint, depth: number): void
 }
 
-/** Everything that a person can scroll to. The sides that do not scroll end with the window. */
-function reachOf(root: Element, window: Area, offset: { readonly x: number; readonly y: number }): Area {
-  const body = bodyOf(root)
-  const style = getComputedStyle(root)
-  const used = style.overflow === 'visible' && body ? getComputedStyle(body) : style
-  const [x = 'visible', y = x] = used.overflow.split(' ')
-  const width = scrollWidthOf(root)
-  const back = style.direction === 'rtl' ? width - clientWidthOf(root) : 0
-  const fixed = (axis: string): boolean => axis === 'hidden' || axis === 'clip'
-  return {
-    left: fixed(x) ? window.left : -offset.x - back,
-    right: fixed(x) ? window.right : width - offset.x - back,
-    top: fixed(y) ? window.top : -offset.y,
-    bottom: fixed(y) ? window.bottom : Math.max(scrollHeightOf(root), clientHeightOf(root)) - offset.y,
-  }
-}
-
-function bodyOf(root: Element): Element | undefined {
-  for (let child = firstOf(root); child; child = nextOf(child)) {
-    // Sound: its type is that of an element.
-    if (typeOf(child) === 1 && isNamed(child as Element, 'body')) return child as Element
-  }
-  return undefined
-}
-
-function createWalk(document: Document, { meter, asides }: Reader, read: DocumentRead, window: Area) {
+/** Reads the elements of a document, from the root. */
+export function createWalk(
+  document: Document,
+  { meter, asides }: Reader,
+  read: DocumentRead,
+  window: Area,
+): Walk {
   const { pieces, waiting, controls, notes, sheets, offset, frames } = read
   const range = rangeIn(document)
   let order = 0
@@ -204,12 +109,12 @@ function createWalk(document: Document, { meter, asides }: Reader, read: Documen
     if (style.display === 'none' || (drawing && UNDRAWN.has(name))) return unrendered(self, name, depth)
     const mine = order++
     const own = paintOf(self, style, before, mine)
-    const paint = topmost(self, name, own)
+    const paint = topmost(self, name, own, { sheets, window, order })
     const isBlock = blockLike(own.display)
     if (isBlock) lineBreak(own.display === 'table-cell' ? '\t' : '\n')
     if (name === 'br') lineBreak()
     if (drawing && name === 'svg') drawn = hasText(self)
-    const sheet = sheetOf(self, name, own, paint, mine, drawing)
+    const sheet = sheetOf({ element: self, name, drawing, drawn }, own, paint, mine)
     if (isControl(self, name)) controls.push({ element: self, name, paint, style, order: mine, box: own.box })
     const letters = lazily(() => lettersOf(style, drawing, mine))
     const generated = (part: '::before' | '::after' | '::marker'): void => {
@@ -230,86 +135,6 @@ function createWalk(document: Document, { meter, asides }: Reader, read: Documen
     if (sheet) {
       sheet.end = order
       sheets.add(sheet)
-    }
-  }
-
-  /** An open dialog or popover is painted over everything else. */
-  function topmost(self: Element, name: string, { paint }: Own): Paint {
-    if (name !== 'dialog' && attributeOf(self, 'popover') === null) return paint
-    if (!isMatch(self, ':modal, :popover-open')) return paint
-    const layer = [Number.MAX_SAFE_INTEGER, order]
-    const colour = getComputedStyle(self, '::backdrop').backgroundColor
-    const alpha = /,\s*([\d.]+)\)$/.exec(colour)?.[1]
-    const cover = colour.startsWith('rgba') ? Number(alpha ?? 0) : 1
-    sheets.add({
-      element: self,
-      area: window,
-      order,
-      end: order,
-      layer: [...layer.slice(0, 1), order - 1],
-      moves: false,
-      cover,
-      colour: undefined,
-    })
-    return {
-      ...paint,
-      layer,
-      context: layer,
-      moves: false,
-    }
-  }
-
-  function sheetOf(
-    self: Element,
-    name: string,
-    own: Own,
-    paint: Paint,
-    mine: number,
-    drawing: boolean,
-  ): Sheet | undefined {
-    const replaced = isReplaced(name)
-    if (drawing && name !== 'svg') return drawn ? shapeSheet(self, name, own, paint, mine) : undefined
-    if (own.cover === 0 && !replaced) return undefined
-    if (paint.away === 'TRANSPARENT_TEXT' || own.style.visibility !== 'visible') return undefined
-    const cover = replaced
-      ? own.cover === 1 || name === 'iframe' || name === 'video'
-        ? paint.opacity
-        : undefined
-      : own.cover
-    return {
-      element: self,
-      area: own.box(),
-      order: mine,
-      end: mine,
-      layer: paint.layer,
-      moves: paint.moves,
-      cover,
-      colour: own.colour,
-    }
-  }
-
-  /** A filled shape is the background of the text that a drawing has later. */
-  function shapeSheet(
-    self: Element,
-    name: string,
-    { style, box }: Own,
-    paint: Paint,
-    mine: number,
-  ): Sheet | undefined {
-    if (!SHAPES.has(name) || style.fill === 'none') return undefined
-    const fill = colourOf(style.fill)
-    const alpha = fill && fill[3] * Number(style.fillOpacity) * paint.opacity
-    const colour: Rgba | undefined =
-      fill && name === 'rect' ? [fill[0], fill[1], fill[2], alpha ?? 1] : undefined
-    return {
-      element: self,
-      area: box(),
-      order: mine,
-      end: mine,
-      layer: paint.layer,
-      moves: paint.moves,
-      cover: alpha,
-      colour,
     }
   }
 
@@ -502,7 +327,9 @@ function blockLike(display: string): boolean {
 }
 
 function hasSlot(node: Node): boolean {
-  return (node instanceof Element || node instanceof Text) && node.assignedSlot !== null
+  const type = typeOf(node)
+  // Sound: the type says which class it is.
+  return type === 1 ? slotOf(node as Element) !== null : type === 3 && textSlotOf(node as Text) !== null
 }
 
 function cased(text: string, transform: string): string {
