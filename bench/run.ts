@@ -8,6 +8,7 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { abuseRows } from './abuse.ts'
+import { browserRows } from './browser.ts'
 import { cliRows } from './cli.ts'
 import { evidenceRows } from './evidence.ts'
 import { gatewayRows } from './gateway.ts'
@@ -33,6 +34,7 @@ const AREAS: Readonly<Record<string, Measure>> = {
   policy: policyRows,
   scanner: scannerRows,
   abuse: abuseRows,
+  browser: browserRows,
 }
 
 // `sized` in measure.ts reads `tiny`, because sizes are constants.
