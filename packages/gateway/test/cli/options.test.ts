@@ -17,7 +17,14 @@ const GATEWAY_OPTIONS = ['--data', '--url', '--ca', '--port', '--token-file']
 /** The options that name a gateway, and the commands that take exactly these. */
 const TABLE: Readonly<Record<string, readonly string[]>> = {
   '--data --url --ca --token-file': [
-    ...['approvals approve', 'approvals deny', 'approvals list', 'approvals show', 'approvals view'],
+    ...[
+      'approvals always',
+      'approvals approve',
+      'approvals deny',
+      'approvals list',
+      'approvals show',
+      'approvals view',
+    ],
     ...[
       'delegations grant',
       'delegations list',
@@ -39,7 +46,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   ],
   '': [
     ...['demo', 'mcp scan', 'pack find', 'pack list', 'pack show', 'policy schema', 'scope propose'],
-    ...['self-install', 'threat scan', 'verify'],
+    ...['self-install', 'sentinel scan', 'threat scan', 'verify'],
   ],
 }
 

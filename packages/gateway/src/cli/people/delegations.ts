@@ -34,7 +34,8 @@ export async function runList(terminal: Terminal, options: GatewayOptions): Prom
   return withConnection(options, 'read', async (connection) => {
     const { delegations } = await listOn(connection)
     terminal.data({ delegations }, () => format(delegations))
-    if (delegations.length === 0) terminal.say('no delegations; `tollgate delegations grant --help` explains how to create one')
+    if (delegations.length === 0)
+      terminal.say('no delegations; `tollgate delegations grant --help` explains how to create one')
     return 0
   })
 }

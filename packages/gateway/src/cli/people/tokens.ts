@@ -21,7 +21,8 @@ export async function runList(terminal: Terminal, options: GatewayOptions): Prom
   return withConnection(options, 'read', async (connection) => {
     const { tokens } = await ask<{ readonly tokens: readonly ShownToken[] }>(connection, '/v1/tokens')
     terminal.data({ tokens }, () => format(tokens))
-    if (tokens.length === 0) terminal.say('no tokens; create one with `tollgate tokens issue --role ROLE --principal NAME`')
+    if (tokens.length === 0)
+      terminal.say('no tokens; create one with `tollgate tokens issue --role ROLE --principal NAME`')
     return 0
   })
 }

@@ -15,14 +15,26 @@ export const SINGLE: readonly string[] = [
 
 /** Commands with subcommands. */
 export const GROUPS: readonly string[] = [
-  ...['approvals', 'delegations', 'keys', 'mcp', 'pack', 'policy', 'receipts', 'scope', 'sessions', 'setup'],
+  ...[
+    'approvals',
+    'delegations',
+    'keys',
+    'mcp',
+    'pack',
+    'policy',
+    'receipts',
+    'scope',
+    'sentinel',
+    'sessions',
+    'setup',
+  ],
   ...['threat', 'tokens', 'trust'],
 ]
 
 /** Commands that take no data directory. */
 export const WITHOUT_DATA: readonly string[] = [
   ...['demo', 'help', 'mcp scan', 'pack find', 'pack list', 'pack show', 'policy schema', 'scope propose'],
-  ...['self-install', 'threat scan', 'verify'],
+  ...['self-install', 'sentinel scan', 'threat scan', 'verify'],
 ]
 
 /** Commands that take a data directory and no address. `mcp` alone is the wrapper. */

@@ -37,7 +37,10 @@ export function runShow(terminal: Terminal, options: PackOptions, pack = '', whi
 
 function problemWith(which: string, found: readonly Found[]): Error {
   if (found.length === 0)
-    return new CommandError(`no receipt \`${which}\` in the pack`, '`tollgate pack list PACK` shows its receipts')
+    return new CommandError(
+      `no receipt \`${which}\` in the pack`,
+      '`tollgate pack list PACK` shows its receipts',
+    )
   return new CommandError(
     `more than one receipt id starts with \`${which}\``,
     ...found.map(({ entry }) => `${entry.id.slice(0, 16)}: ${entry.receipt.kind}, entry ${entry.index}`),
