@@ -563,7 +563,7 @@ describe('sessions', () => {
   })
 
   it('end when idle, but not while a request is open', async () => {
-    const rig = await openRig({ sessionIdle: 60, patience: 10 })
+    const rig = await openRig({ sessionIdle: 300, patience: 10 })
     const session = await rig.initialize()
     const response = await rig.post('agent', asked('hold'), { 'mcp-session-id': session })
     const idle = await rig.initialize()

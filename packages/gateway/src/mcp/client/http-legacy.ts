@@ -6,11 +6,10 @@ import type { DoorRequest, Reply } from '../../exchange.ts'
 import type { Out } from '../conversation.ts'
 import { isLegacyVersion, streamRefusal } from './http-headers.ts'
 import type { HttpLimits } from './http-limits.ts'
-import type { KnownCaller } from '../../tokens.ts'
-import type { OpenChannels } from './http-open.ts'
+import type { OpenChannels, Visit } from './http-open.ts'
 import { accepted, errorReply, noServer, refusal, streamReply, TOO_MANY } from './http-reply.ts'
 import { KeptConversations, type KeptConversation } from './http-sessions.ts'
-import type { Mcp, Scope } from '../mcp.ts'
+import type { Mcp } from '../mcp.ts'
 import { CODE, type Message, type Request } from '../message.ts'
 
 const SESSION = 'mcp-session-id'
@@ -31,32 +30,33 @@ export class LegacyRequests {
   }
 
   /** The refusal of a request by its headers alone; undefined if it can be taken. */
-  refusalOf(asked: DoorRequest, caller: KnownCaller): Reply | undefined {
+  refusalOf(visit: Visit): Reply | undefined {
+    const { asked } = visit
     if (!isLegacyVersion(asked) || asked.header(SESSION) === undefined) return undefined
-    const session = this.#sessionOf(asked, caller)
+    const session = this.#sessionOf(visit)
     return 'id' in session ? undefined : session
   }
 
   /** Takes a message of the client. */
-  async take(asked: DoorRequest, caller: KnownCaller, scope: Scope, message: Message): Promise<Reply> {
+  async take(visit: Visit, message: Message): Promise<Reply> {
     const isRequest = message.kind === 'request'
-    if (isRequest && message.method === 'initialize') return this.#begin(asked, caller, scope, message)
-    const session = this.#sessionOf(asked, caller)
+    if (isRequest && message.method === 'initialize') return this.#begin(visit, message)
+    const session = this.#sessionOf(visit)
     if (!('id' in session)) return session
-    if (isRequest) return this.#request(asked, caller, session, message, false)
+    if (isRequest) return this.#request(visit, session, message, false)
     session.since = performance.now()
     session.conversation.take(message, NOWHERE).catch(() => undefined)
     return accepted()
   }
 
   /** Opens the stream for messages that belong to no request. */
-  listen(asked: DoorRequest, caller: KnownCaller): Reply {
-    const refused = wrongProtocol(asked) ?? streamRefusal(asked)
+  listen(visit: Visit): Reply {
+    const refused = wrongProtocol(visit.asked) ?? streamRefusal(visit.asked)
     if (refused) return refused
-    const session = this.#sessionOf(asked, caller)
+    const session = this.#sessionOf(visit)
     if (!('id' in session)) return session
     if (session.listening) return refusal(409, 'the session already has a stream')
-    const channel = this.#open.open(asked, caller, session, true, () => {
+    const channel = this.#open.open(visit, session, true, () => {
       session.listening = false
       session.conversation.attach(undefined)
     })
@@ -68,17 +68,17 @@ export class LegacyRequests {
   }
 
   /** Ends a session. */
-  async end(asked: DoorRequest, caller: KnownCaller): Promise<Reply> {
-    const refused = wrongProtocol(asked)
+  async end(visit: Visit): Promise<Reply> {
+    const refused = wrongProtocol(visit.asked)
     if (refused) return refused
-    const session = this.#sessionOf(asked, caller)
+    const session = this.#sessionOf(visit)
     if (!('id' in session)) return session
     await this.sessions.end(session)
     return { status: 204, headers: {}, body: '' }
   }
 
   /** The named session, or a refusal. */
-  #sessionOf(asked: DoorRequest, caller: KnownCaller): KeptConversation | Reply {
+  #sessionOf({ asked, caller }: Visit): KeptConversation | Reply {
     const id = asked.header(SESSION)
     if (id === undefined) {
       return refusal(400, 'the request names no session: send `Mcp-Session-Id`, or `initialize` first')
@@ -88,7 +88,8 @@ export class LegacyRequests {
     return refusal(404, 'unknown or ended session: begin a new one with `initialize`')
   }
 
-  async #begin(asked: DoorRequest, caller: KnownCaller, scope: Scope, message: Request): Promise<Reply> {
+  async #begin(visit: Visit, message: Request): Promise<Reply> {
+    const { asked, caller, scope } = visit
     if (asked.header(SESSION) !== undefined) return refusal(400, 'the session is already initialized')
     if (!this.#hasCapacity(caller.owner)) {
       return refusal(429, 'too many sessions, and none of yours is idle: end one')
@@ -97,7 +98,7 @@ export class LegacyRequests {
     if (!conversation) return noServer(scope)
     const id = randomBytes(32).toString('base64url')
     const session = this.sessions.add(id, caller, asked.path, conversation)
-    return this.#request(asked, caller, session, message, true)
+    return this.#request(visit, session, message, true)
   }
 
   /** Whether one more session may begin. If there are too many, ends the caller's oldest idle one. */
@@ -111,14 +112,8 @@ export class LegacyRequests {
   }
 
   /** Passes a request to the conversation. A session whose `initialize` fails is ended. */
-  #request(
-    asked: DoorRequest,
-    caller: KnownCaller,
-    session: KeptConversation,
-    message: Request,
-    begins: boolean,
-  ): Promise<Reply> {
-    return this.#open.pass(asked, caller, session, message, {
+  #request(visit: Visit, session: KeptConversation, message: Request, begins: boolean): Promise<Reply> {
+    return this.#open.pass(visit, session, message, {
       headers: begins ? { [SESSION]: session.id } : {},
       over: (why) => {
         // In these revisions a lost connection does not cancel.

@@ -1,16 +1,15 @@
 // Requests of the revision without sessions. All requests of a principal share one conversation, so that servers are not
 // started for each request. It is closed when idle.
 
-import type { DoorRequest, Reply } from '../../exchange.ts'
+import type { Reply } from '../../exchange.ts'
 import type { Out } from '../conversation.ts'
 import type { Ending } from './http-channel.ts'
 import { checkModern } from './http-headers.ts'
 import type { HttpLimits } from './http-limits.ts'
-import type { KnownCaller } from '../../tokens.ts'
-import type { OpenChannels } from './http-open.ts'
+import type { OpenChannels, Visit } from './http-open.ts'
 import { accepted, errorReply, noServer, refusal } from './http-reply.ts'
 import { KeptConversations, type KeptConversation } from './http-sessions.ts'
-import type { Mcp, Scope } from '../mcp.ts'
+import type { Mcp } from '../mcp.ts'
 import {
   CODE,
   errorOf,
@@ -34,25 +33,20 @@ export class ModernRequests {
     this.#open = open
   }
 
-  async answer(
-    asked: DoorRequest,
-    caller: KnownCaller,
-    scope: Scope,
-    message: Message | Unreadable,
-  ): Promise<Reply> {
+  async answer(visit: Visit, message: Message | Unreadable): Promise<Reply> {
     // A closed stream cancels here. A notification cannot name a request of another HTTP exchange.
     if (message.kind === 'notification') return accepted()
     if (message.kind === 'response') return refusal(400, 'this protocol version has no requests to answer')
     try {
-      if (message.kind === 'request') checkModern(asked, message)
+      if (message.kind === 'request') checkModern(visit.asked, message)
     } catch (fault) {
       return errorReply(400, errorOf(fault), message.id)
     }
-    const kept = this.#keptFor(caller, scope)
-    return kept ? this.#ask(asked, caller, kept, message) : noServer(scope)
+    const kept = this.#keptFor(visit)
+    return kept ? this.#ask(visit, kept, message) : noServer(visit.scope)
   }
 
-  #keptFor(caller: KnownCaller, scope: Scope): KeptConversation | undefined {
+  #keptFor({ caller, scope }: Visit): KeptConversation | undefined {
     const name = `${caller.owner}\n${scope.kind === 'all' ? '' : scope.name}`
     const known = this.conversations.get(name)
     if (known) return known
@@ -60,28 +54,18 @@ export class ModernRequests {
     return conversation && this.conversations.add(name, caller, '', conversation)
   }
 
-  #ask(
-    asked: DoorRequest,
-    caller: KnownCaller,
-    kept: KeptConversation,
-    message: Request | Unreadable,
-  ): Promise<Reply> {
+  #ask(visit: Visit, kept: KeptConversation, message: Request | Unreadable): Promise<Reply> {
     // Two clients may use the same ids.
     const id = `http-${++this.#asked}`
     const over = (why: Ending): void => {
       if (why !== 'answered') kept.conversation.abandon(id)
     }
     if (message.kind === 'unreadable') {
-      return this.#open.pass(asked, caller, kept, message, { over, statusOf: () => 400 })
+      return this.#open.pass(visit, kept, message, { over, statusOf: () => 400 })
     }
     const outOf = (out: Out): Out => outAs(out, id, message.id)
-    return this.#open.pass(
-      asked,
-      caller,
-      kept,
-      { ...message, id, clientId: message.id },
-      { over, outOf, statusOf },
-    )
+    const own = { ...message, id, clientId: message.id }
+    return this.#open.pass(visit, kept, own, { over, outOf, statusOf })
   }
 }
 

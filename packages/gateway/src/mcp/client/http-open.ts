@@ -6,6 +6,7 @@ import { clearInterval, setInterval } from 'node:timers'
 import type { DoorRequest, Reply } from '../../exchange.ts'
 import { callerBy, type KnownCaller, type Tokens } from '../../tokens.ts'
 import type { Out } from '../conversation.ts'
+import type { Scope } from '../mcp.ts'
 import { errorOf, formatError, type Request, type RpcError, type Unreadable } from '../message.ts'
 import { HttpChannel, type Ending } from './http-channel.ts'
 import type { HttpLimits } from './http-limits.ts'
@@ -17,6 +18,13 @@ const BEARER = /^bearer +([\w-]{1,128})$/i
 /** The caller that the token identifies; undefined if there is none. */
 export function callerOf(asked: DoorRequest, tokens: Pick<Tokens, 'identify'>): KnownCaller | undefined {
   return callerBy(tokens, BEARER.exec(asked.header('authorization') ?? '')?.[1] ?? '')
+}
+
+/** A request at the door: its caller, and the servers that it addresses. */
+export interface Visit {
+  readonly asked: DoorRequest
+  readonly caller: KnownCaller
+  readonly scope: Scope
 }
 
 interface OpenRequest {
@@ -36,7 +44,7 @@ interface Passing {
   /** The status of a whole answer; 200 if not given. */
   readonly statusOf?: (error: RpcError | undefined) => number
   /** Headers of a reply without an error. */
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Reply['headers']
 }
 
 export class OpenChannels {
@@ -77,8 +85,7 @@ export class OpenChannels {
    * it is closed. `over` is called once when it ends.
    */
   open(
-    asked: DoorRequest,
-    caller: KnownCaller,
+    { asked, caller }: Visit,
     kept: KeptConversation,
     endless: boolean,
     over: (why: Ending) => void,
@@ -103,8 +110,7 @@ export class OpenChannels {
 
   /** Passes a message to its conversation. Replies as soon as it is known whether the answer is one message or a stream. */
   async pass(
-    asked: DoorRequest,
-    caller: KnownCaller,
+    visit: Visit,
     kept: KeptConversation,
     message: Request | Unreadable,
     { over, refused, outOf, statusOf, headers = {} }: Passing,
@@ -112,7 +118,7 @@ export class OpenChannels {
     const isRequest = message.kind === 'request'
     const id = isRequest ? (message.clientId ?? message.id) : message.id
     const endless = isRequest && message.method === 'subscriptions/listen'
-    const channel = this.open(asked, caller, kept, endless, over)
+    const channel = this.open(visit, kept, endless, over)
     if (!channel) {
       await refused?.()
       return errorReply(429, TOO_MANY, id)
@@ -124,7 +130,7 @@ export class OpenChannels {
     })
     const opening = await channel.opening(this.#limits.patience)
     if (opening.kind === 'stream') return streamReply(channel.pieces(), headers)
-    if (opening.kind === 'ended') return endedReply(caller, id)
+    if (opening.kind === 'ended') return endedReply(visit.caller, id)
     const { text, error } = opening
     return messageReply(statusOf?.(error) ?? 200, text, error ? {} : headers)
   }

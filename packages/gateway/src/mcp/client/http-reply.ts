@@ -14,11 +14,7 @@ const STREAM_HEADERS = {
 }
 
 /** One message as the whole reply. */
-export function messageReply(
-  status: number,
-  text: string,
-  headers: Readonly<Record<string, string>> = {},
-): Reply {
+export function messageReply(status: number, text: string, headers: Reply['headers'] = {}): Reply {
   return { status, headers: { ...JSON_HEADERS, ...headers }, body: text }
 }
 
@@ -27,24 +23,17 @@ export function errorReply(
   status: number,
   error: RpcError,
   id?: RequestId,
-  headers: Readonly<Record<string, string>> = {},
+  headers: Reply['headers'] = {},
 ): Reply {
   return messageReply(status, formatError(id, error), headers)
 }
 
 /** A refusal at the level of HTTP. */
-export function refusal(
-  status: number,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-): Reply {
+export function refusal(status: number, message: string, headers: Reply['headers'] = {}): Reply {
   return errorReply(status, { code: CODE.invalidRequest, message }, undefined, headers)
 }
 
-export function streamReply(
-  pieces: AsyncIterable<string>,
-  headers: Readonly<Record<string, string>> = {},
-): Reply {
+export function streamReply(pieces: AsyncIterable<string>, headers: Reply['headers'] = {}): Reply {
   return { status: 200, headers: { ...STREAM_HEADERS, ...headers }, body: pieces }
 }
 

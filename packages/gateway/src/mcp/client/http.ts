@@ -4,14 +4,14 @@
 import { announced, createBudget, type Budget } from '../../budget.ts'
 import type { DoorRequest, Door, Reply } from '../../exchange.ts'
 import type { Log } from '../../log.ts'
-import type { KnownCaller, Tokens } from '../../tokens.ts'
+import type { Tokens } from '../../tokens.ts'
 import { isServerName } from '../../tools/offer.ts'
 import { denialText } from '../../verdict.ts'
 import { bodyRefusal, isModern, mayBeLarge } from './http-headers.ts'
 import { LegacyRequests } from './http-legacy.ts'
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts'
 import { ModernRequests } from './http-modern.ts'
-import { callerOf, OpenChannels } from './http-open.ts'
+import { callerOf, OpenChannels, type Visit } from './http-open.ts'
 import { errorReply, noServer, refusal } from './http-reply.ts'
 import type { Mcp, Scope } from '../mcp.ts'
 import { CODE, parseMessage } from '../message.ts'
@@ -44,8 +44,9 @@ export function createHttpDoor({
   const modern = new ModernRequests(mcp, open, limits)
   const legacy = new LegacyRequests(mcp, open, limits)
 
-  async function post(asked: DoorRequest, caller: KnownCaller, scope: Scope): Promise<Reply> {
-    const refused = bodyRefusal(asked) ?? unreachable(scope) ?? legacy.refusalOf(asked, caller)
+  async function post(visit: Visit): Promise<Reply> {
+    const { asked, caller, scope } = visit
+    const refused = bodyRefusal(asked) ?? unreachable(scope) ?? legacy.refusalOf(visit)
     if (refused) return refused
     const most = mayBeLarge(asked) ? limits.body : Math.min(limits.body, limits.opening)
     const share = budget.take(caller.identity, announced(asked.header('content-length'), most))
@@ -57,17 +58,15 @@ export function createHttpDoor({
     // The token may have been revoked while the body arrived.
     if (!caller.known()) return unknownToken()
     // An unreadable message may be a call, so its refusal is recorded.
-    if (message.kind === 'unreadable') return modern.answer(asked, caller, scope, message)
+    if (message.kind === 'unreadable') return modern.answer(visit, message)
     const params = message.kind === 'response' ? {} : message.params
-    return isModern(asked, params)
-      ? modern.answer(asked, caller, scope, message)
-      : legacy.take(asked, caller, scope, message)
+    return isModern(asked, params) ? modern.answer(visit, message) : legacy.take(visit, message)
   }
 
   /** A frozen caller gets no stream. Messages are refused by their conversation. */
-  async function listen(asked: DoorRequest, caller: KnownCaller): Promise<Reply> {
-    const frozen = await mcp.refuseFrozen(caller.identity)
-    return frozen ? refusal(403, denialText(frozen, false)) : legacy.listen(asked, caller)
+  async function listen(visit: Visit): Promise<Reply> {
+    const frozen = await mcp.refuseFrozen(visit.caller.identity)
+    return frozen ? refusal(403, denialText(frozen, false)) : legacy.listen(visit)
   }
 
   /** A request for an unknown server is refused before its body is read. */
@@ -88,9 +87,10 @@ export function createHttpDoor({
       return refusal(403, `the token has the role \`${role}\`: use a token with the role \`agent\``)
     }
     const scope: Scope = name === undefined ? { kind: 'all' } : { kind: 'server', name }
-    if (asked.method === 'POST') return post(asked, caller, scope)
-    if (asked.method === 'GET') return listen(asked, caller)
-    if (asked.method === 'DELETE') return legacy.end(asked, caller)
+    const visit = { asked, caller, scope }
+    if (asked.method === 'POST') return post(visit)
+    if (asked.method === 'GET') return listen(visit)
+    if (asked.method === 'DELETE') return legacy.end(visit)
     return refusal(405, 'send messages with POST', { allow: 'POST, GET, DELETE' })
   }
 

@@ -66,9 +66,14 @@ export function speakModern(
     exchange: Exchange,
     limits: RequestLimits,
   ): Promise<UpstreamAnswer> {
+    const { signal } = exchange
+    const { deadline, holds } = limits
     let more: JsonObject = {}
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const answer = await sendRound(round, method, { ...params, ...more }, exchange, limits)
+      const given = { ...params, ...more }
+      const meta = (id: number): JsonObject => withMeta(given, metaFor(id, sender, exchange))
+      const asked = { method, params: meta, exchange, deadline }
+      const answer = await (round === 0 ? perform(channel, asked) : performAgain(channel, asked, holds))
       if (!answer.ok) return answer
       const { resultType: type = 'complete' } = answer.result
       if (type === 'complete') {
@@ -76,45 +81,14 @@ export function speakModern(
         return { ok: true, result: channel.learn?.(method, params, result) ?? result }
       }
       if (type !== 'input_required') throw unknownType(name, answer.result)
-      const replies = await reply(method, answer.result, exchange, limits)
+      const questions = NAMED.has(method) ? readQuestions(answer.result) : undefined
+      if (!questions) throw violation(name, 'sent an invalid question for the client')
+      const late = (): UpstreamFault => silent(name)
+      const replies = await within(askAll(questions, exchange), { signal, deadline, late, name })
       if ('ok' in replies) return replies
       more = { ...replies.given, ...stateOf(answer.result) }
     }
     throw violation(name, 'asked the client in too many rounds')
-  }
-
-  /** Sends one message of a request. After the first round, a lost server may already have acted. */
-  async function sendRound(
-    round: number,
-    method: SentMethod,
-    params: JsonObject,
-    exchange: Exchange,
-    { deadline, holds }: RequestLimits,
-  ): Promise<UpstreamAnswer> {
-    const asked: ServerRequest = {
-      method,
-      params: (id) => withMeta(params, metaFor(id, sender, exchange)),
-      exchange,
-      deadline,
-    }
-    if (round === 0) return perform(channel, asked)
-    if (!holds()) throw faultOf('LOST', name, 'it may be another server now')
-    return perform(channel, asked).catch((fault: unknown) => {
-      const isGone = fault instanceof UpstreamFault && fault.code === 'UNREACHABLE'
-      throw isGone ? faultOf('LOST', name, fault.because, { cause: fault }) : fault
-    })
-  }
-
-  function reply(
-    method: string,
-    result: JsonObject,
-    exchange: Exchange,
-    { deadline }: RequestLimits,
-  ): Promise<{ given: JsonObject } | UpstreamAnswer> {
-    const questions = NAMED.has(method) ? readQuestions(result) : undefined
-    if (!questions) throw violation(name, 'sent an invalid question for the client')
-    const limits = { signal: exchange.signal, deadline, late: () => silent(name), name }
-    return within(askAll(questions, exchange), limits)
   }
 
   async function askAgain(deadline: number): Promise<ServerHello | undefined> {
@@ -132,6 +106,19 @@ export function speakModern(
     listen: (wanted) => listening.want(wanted),
     stop: () => listening.stop(),
   }
+}
+
+/** Sends a later message of a request. A lost server may already have acted. */
+async function performAgain(
+  channel: ServerChannel,
+  asked: ServerRequest,
+  holds: () => boolean,
+): Promise<UpstreamAnswer> {
+  if (!holds()) throw faultOf('LOST', channel.name, 'it may be another server now')
+  return perform(channel, asked).catch((fault: unknown) => {
+    const isGone = fault instanceof UpstreamFault && fault.code === 'UNREACHABLE'
+    throw isGone ? faultOf('LOST', channel.name, fault.because, { cause: fault }) : fault
+  })
 }
 
 function metaFor(id: number, sender: JsonObject, exchange: Exchange): JsonObject {
