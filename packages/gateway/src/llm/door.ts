@@ -1,8 +1,8 @@
 // The LLM door, `/openai/v1/…` and `/anthropic/v1/…`. Agents change their base URL, and every call that the model proposes is
 // judged before they see it.
 
-import type { Entrant, Kernel } from '@tollgate/kernel'
-import { createBudget, type Budget } from '../budget.ts'
+import type { Kernel } from '@tollgate/kernel'
+import { createBudget, type Budget, type Spender } from '../budget.ts'
 import type { DoorRequest, Door, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import { callerBy, type KnownCaller, type Tokens } from '../tokens.ts'
@@ -16,7 +16,7 @@ import { answerPlain } from './plain.ts'
 import { sizeOf } from './receive.ts'
 import { createCapacity } from './capacity.ts'
 import { providerOf, routeOf } from './routes.ts'
-import { createUpstream, type LlmUpstream, type UpstreamAddress } from './upstream.ts'
+import { createUpstream, type UpstreamAddress } from './upstream.ts'
 import { createTally, summaryHeaders } from './request-context.ts'
 
 interface LlmOptions {
@@ -38,12 +38,9 @@ export function createLlmDoor(options: LlmOptions): Door {
   const governed = new GovernedRequests(options)
   const capacity = createCapacity()
   const active = new ActiveRequests(options.kernel)
-  const upstreams = new Map<Provider, { address: UpstreamAddress; upstream: LlmUpstream }>(
-    [...options.upstreams].map(([provider, address]) => [
-      provider,
-      { address, upstream: createUpstream(address) },
-    ]),
-  )
+  const upstreams = new Map<Provider, Pick<Entered, 'address' | 'upstream'>>()
+  for (const [provider, address] of options.upstreams)
+    upstreams.set(provider, { address, upstream: createUpstream(address) })
   let closing = false
 
   async function answer(asked: DoorRequest): Promise<Reply | undefined> {
@@ -64,18 +61,12 @@ export function createLlmDoor(options: LlmOptions): Door {
     const route = routeOf(provider, asked.method, rest, asked.search)
     if (closing) throw new Refused(503, 'STOPPING', 'the gateway is stopping')
     const { tenant, principal } = caller.identity
-    const entrant: { -readonly [name in keyof Entrant]: Entrant[name] } = {
-      tenant,
-      principal,
-      session: asked.header('tollgate-session'),
-    }
+    const session: unknown = asked.header('tollgate-session')
+    const entrant = { tenant, principal, session }
     await requireNotFrozen(options.kernel, entrant)
-    const admit = (bytes: number): void => {
-      const share = budget.take(caller.identity, bytes)
-      if (!share.ok) throw new TooMuch(share.after)
-    }
+    const spending = spendingOf(budget, caller.identity)
     // A caller in debt is refused before its body is read. The body is charged when the amount of text is known.
-    if (route.method === 'POST') admit(0)
+    if (route.method === 'POST') spending.admit(0)
     const place = capacity.enter(caller.owner, route.method === 'POST' ? sizeOf(asked, options.body) : 0)
     const abort = new AbortController()
     const unwatch = asked.onGone(() => abort.abort())
@@ -89,17 +80,14 @@ export function createLlmDoor(options: LlmOptions): Door {
     const entered: Entered = {
       ...{ asked, caller, provider, route, ...known, over },
       signal: abort.signal,
-      requireNotFrozen: (session = entrant.session) => {
+      requireNotFrozen: (named = entrant.session) => {
         // A freeze of this session now ends the request too.
-        entrant.session = session
+        entrant.session = named
         return requireNotFrozen(options.kernel, entrant)
       },
       abort: () => abort.abort(),
       resize: (bytes) => place.resize(bytes),
-      admit,
-      failed: (fault) => {
-        if (fault instanceof Refused && fault.code === 'AMBIGUOUS_INPUT') budget.fine(caller.identity)
-      },
+      ...spending,
     }
     return route.dialect ? governed.answer(entered, route.dialect) : answerPlain(entered, options)
   }
@@ -110,6 +98,19 @@ export function createLlmDoor(options: LlmOptions): Door {
     async close() {
       active.close()
       await Promise.all([...upstreams.values()].map(({ upstream }) => upstream.close()))
+    },
+  }
+}
+
+/** Charges a caller for what it sends. */
+function spendingOf(budget: Budget, who: Spender): Pick<Entered, 'admit' | 'failed'> {
+  return {
+    admit(bytes) {
+      const share = budget.take(who, bytes)
+      if (!share.ok) throw new TooMuch(share.after)
+    },
+    failed(fault) {
+      if (fault instanceof Refused && fault.code === 'AMBIGUOUS_INPUT') budget.fine(who)
     },
   }
 }

@@ -76,18 +76,8 @@ export function createHttpDoor({
   }
 
   async function answer(asked: DoorRequest): Promise<Reply | undefined> {
-    const path = PATH.exec(asked.path)
-    if (!path) return undefined
-    const [, name] = path
-    if (name !== undefined && !isServerName(name)) return undefined
-    const caller = callerOf(asked, tokens)
-    if (!caller) return unknownToken()
-    const { role } = caller.identity
-    if (role !== 'agent') {
-      return refusal(403, `the token has the role \`${role}\`: use a token with the role \`agent\``)
-    }
-    const scope: Scope = name === undefined ? { kind: 'all' } : { kind: 'server', name }
-    const visit = { asked, caller, scope }
+    const visit = visitOf(asked, tokens)
+    if (!visit || 'status' in visit) return visit
     if (asked.method === 'POST') return post(visit)
     if (asked.method === 'GET') return listen(visit)
     if (asked.method === 'DELETE') return legacy.end(visit)
@@ -104,6 +94,19 @@ export function createHttpDoor({
         log('warn', 'an MCP conversation could not be closed')
     },
   }
+}
+
+/** The caller of a request and the servers it addresses, or a refusal; undefined if its path belongs to another door. */
+function visitOf(asked: DoorRequest, tokens: Pick<Tokens, 'identify'>): Visit | Reply | undefined {
+  const [path, name] = PATH.exec(asked.path) ?? []
+  if (path === undefined || (name !== undefined && !isServerName(name))) return undefined
+  const caller = callerOf(asked, tokens)
+  if (!caller) return unknownToken()
+  const { role } = caller.identity
+  if (role !== 'agent') {
+    return refusal(403, `the token has the role \`${role}\`: use a token with the role \`agent\``)
+  }
+  return { asked, caller, scope: name === undefined ? { kind: 'all' } : { kind: 'server', name } }
 }
 
 function tooMuch(after: number): Reply {
