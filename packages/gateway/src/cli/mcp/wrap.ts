@@ -18,7 +18,7 @@ import { onInterrupt } from '../program/interrupt.ts'
 import { UsageError, type Terminal } from '../program/terminal.ts'
 import { joinGateway, NoGateway, type WrapLink, type LinkEvents } from './wrap-link.ts'
 import { serverNameOf } from './wrap-name.ts'
-import { createRelay } from './wrap-relay.ts'
+import { Relay } from './wrap-relay.ts'
 import { createStarter, type Starter } from './wrap-start.ts'
 
 interface WrapOptions extends DataOptions {
@@ -40,7 +40,7 @@ export async function runWrap(
   if (!checkSocket(socketPath(data))) requireUsable(data)
   const starter = createStarter(data)
   const { stdin, stdout, stderr } = process
-  const relay = createRelay({
+  const relay = new Relay({
     data,
     join: (events, again, mayStart) =>
       reach(
