@@ -165,7 +165,7 @@ async function pumped(
   }
 }
 
-/** Nothing has come of the reply. */
+/** The text of a reply that was not read. */
 export const nothing = (): string => ''
 
 // A longer reply is not kept for repeated requests.

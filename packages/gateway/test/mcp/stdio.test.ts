@@ -91,6 +91,16 @@ describe('a process', () => {
     expect(server.incarnation).toBe(0)
   })
 
+  it('is started again after a start that failed at once', async () => {
+    // No argument may hold a zero byte, so nothing can be spawned.
+    const args = ['\0']
+    const address = { transport: 'stdio', command: process.execPath, args, env: {} } as const
+    const server = connectTo(address, { times: QUICK })
+    expect((await faultOf(server.hello())).code).toBe('UNREACHABLE')
+    args.splice(0, 1, standIn('hostile'), '{}')
+    expect((await server.hello()).protocol).toBe('legacy')
+  })
+
   it('that stays silent is unreachable', async () => {
     const server = start({ mute: true }, { times: { hello: 600 } })
     expect((await faultOf(server.hello())).code).toBe('UNREACHABLE')

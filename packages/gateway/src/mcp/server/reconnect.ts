@@ -127,6 +127,10 @@ export class ReconnectingServer implements Upstream {
       return Promise.reject(this.#down('it ended too often; wait before it is started again'))
     const starting = this.#start()
     this.#current = starting
+    // A start that failed at once has dropped its channel before this line.
+    starting.catch(() => {
+      if (this.#current === starting) this.#current = undefined
+    })
     return starting
   }
 
