@@ -24,8 +24,8 @@ export interface ProposedCall {
 
 /** The ruling on a proposal. */
 export type Ruling =
-  /** `args` is the canonical JSON text of the judged arguments. It replaces what the model wrote. */
-  | { readonly allowed: true; readonly args: string; readonly receipt?: string }
+  /** `args` is the canonical JSON text of the judged arguments. It replaces what the model wrote. `observed`: by observe mode. */
+  | { readonly allowed: true; readonly args: string; readonly receipt?: string; readonly observed?: boolean }
   /** `text` is for the agent: the reason, the next step and the receipt. It holds no value of the arguments. */
   | { readonly allowed: false; readonly text: string; readonly receipt: string | undefined }
 

@@ -38,6 +38,7 @@ export function createJudge(context: RequestContext, tools: RequestReading['tool
 function again({ tally }: RequestContext, ruling: Ruling): Ruling {
   if (ruling.receipt !== undefined) tally.receipts.push(ruling.receipt)
   tally[ruling.allowed ? 'ALLOW' : 'DENY']++
+  if (ruling.allowed && ruling.observed === true) tally.observed++
   return ruling
 }
 
@@ -82,7 +83,8 @@ async function rule(
     // Checked after the decision: the ledger may be poisoned now, or the token revoked.
     if (kernel.ledger.poisoned !== undefined) return refusedFor('LEDGER_UNAVAILABLE', receipt)
     if (!caller.known()) return refusedFor('TOKEN_UNKNOWN', receipt)
-    return { allowed: true, args: canonicalOf(proposal.args), receipt }
+    const observed = decided.reason === 'OBSERVE_MODE_ALLOWED'
+    return { allowed: true, args: canonicalOf(proposal.args), receipt, observed }
   }
   const shown = fits && proposal.tool !== undefined ? ` to \`${proposal.tool}\`` : ''
   const undeclared = fits || proposal.tool === undefined ? '' : ' The request did not declare this tool.'

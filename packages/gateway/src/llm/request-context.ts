@@ -31,15 +31,18 @@ export interface DecisionTally {
   ALLOW: number
   DENY: number
   ESCALATE: number
+  /** How many of the allowed calls only observe mode allowed. */
+  observed: number
 }
 
 export function createTally(): DecisionTally {
-  return { receipts: [], ALLOW: 0, DENY: 0, ESCALATE: 0 }
+  return { receipts: [], ALLOW: 0, DENY: 0, ESCALATE: 0, observed: 0 }
 }
 
 /** Counts a decision. */
 export function count({ tally, onDecided }: RequestContext, { verdict, reason, receipt }: Decided): void {
   tally[verdict]++
+  if (reason === 'OBSERVE_MODE_ALLOWED') tally.observed++
   if (receipt === undefined) return
   tally.receipts.push(receipt)
   // An unreadable call has not taken the sources in.
@@ -55,6 +58,7 @@ export function summaryHeaders(tally: DecisionTally | undefined, size: number): 
     ...(tally && {
       'tollgate-receipts': tally.receipts.slice(0, MAX_RECEIPTS).join(','),
       'tollgate-verdicts': verdictsOf(tally),
+      ...(tally.observed > 0 && { 'tollgate-observed': String(tally.observed) }),
     }),
     'tollgate-checkpoint-size': String(size),
   }
@@ -63,7 +67,8 @@ export function summaryHeaders(tally: DecisionTally | undefined, size: number): 
 /** The summary as a comment at the end of a stream. */
 export function summaryComment(tally: DecisionTally, size: number): string {
   const receipts = tally.receipts.join(',')
-  return `: tollgate receipts=${receipts} ${verdictsOf(tally)} checkpoint-size=${size}\n\n`
+  const observed = tally.observed > 0 ? ` observed=${tally.observed}` : ''
+  return `: tollgate receipts=${receipts} ${verdictsOf(tally)} checkpoint-size=${size}${observed}\n\n`
 }
 
 function verdictsOf({ ALLOW, DENY, ESCALATE }: DecisionTally): string {

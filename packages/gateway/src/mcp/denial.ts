@@ -21,8 +21,9 @@ export function denialResult(decided: Decided, repeated: boolean): JsonObject {
 }
 
 /** The result that replaces a withheld one. */
-export function withheldResult(text: string, receipt: string | undefined): JsonObject {
-  return { content: [{ type: 'text', text: text + receiptNote(receipt) }], isError: true }
+export function withheldResult(text: string, receipt: string | undefined, meta?: JsonObject): JsonObject {
+  const content = [{ type: 'text', text: text + receiptNote(receipt) }]
+  return { content, isError: true, ...(meta && { _meta: meta }) }
 }
 
 // Outside the codes that JSON-RPC and MCP reserve.

@@ -1,7 +1,7 @@
 // The path from a client to a server. Every call passes the kernel, and its effect is on the ledger before the result is
 // forwarded.
 
-import { sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
+import { isObject, sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
 import {
   authorize,
   enforce,
@@ -19,6 +19,7 @@ import {
 } from '@tollgate/kernel'
 import { Recent } from '../recent.ts'
 import { giveScope } from '../scoping.ts'
+import { decisionMeta } from './denial.ts'
 import { OURS } from './protocol.ts'
 import { CODE, RpcFault, textOf, type RpcError } from './message.ts'
 import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
@@ -58,8 +59,8 @@ export type OrderOutcome =
   | { readonly kind: 'denied'; readonly decided: Decided; readonly repeated: boolean }
   | { readonly kind: 'done'; readonly result: JsonObject; readonly text: string; readonly receipt: string }
   | { readonly kind: 'error'; readonly error: RpcError; readonly receipt: string }
-  /** The call ran, or may have run, but no result can be forwarded. */
-  | { readonly kind: 'withheld'; readonly why: string; readonly receipt: string }
+  /** The call ran, or may have run, but no result can be forwarded. `meta` is for a result that replaces it. */
+  | { readonly kind: 'withheld'; readonly why: string; readonly receipt: string; readonly meta?: JsonObject }
 
 const REPEAT_WINDOW_MS = 600_000
 const MAX_REMEMBERED = 1000
@@ -87,7 +88,11 @@ export class Govern {
       ...(author !== undefined && { author: `server:${author}` }),
     }
     const enforced = await enforce(this.#kernel, call, ({ value }) => attempt.run(value))
-    return enforced.effect ? attempt.outcome(enforced.effect) : this.#denied(order, enforced.decided)
+    if (!enforced.effect) return this.#denied(order, enforced.decided)
+    const outcome = attempt.outcome(enforced.effect)
+    const isObserved = enforced.decided.reason === 'OBSERVE_MODE_ALLOWED'
+    // A server gets the answer of a client, and learns nothing about decisions.
+    return isObserved && order.answeredBy === 'server' ? marked(outcome, enforced.decided) : outcome
   }
 
   #denied({ caller, tool, args, session }: Order, decided: Decided): OrderOutcome {
@@ -153,6 +158,28 @@ async function applyScope(kernel: Kernel, { caller, session: named, scope }: Ord
   } catch (fault) {
     if (!(fault instanceof KernelError)) throw fault
     throw new RpcFault(CODE.invalidParams, `\`${OURS.scope}\`: ${fault.message}`)
+  }
+}
+
+/** The outcome with the decision of observe mode, as a denial has it. */
+function marked(outcome: OrderOutcome, decided: Decided): OrderOutcome {
+  const meta = decisionMeta(decided)
+  switch (outcome.kind) {
+    case 'denied':
+      return outcome
+    case 'withheld':
+      return { ...outcome, meta }
+    case 'error': {
+      const { data = {} } = outcome.error
+      return isObject(data)
+        ? { ...outcome, error: { ...outcome.error, data: { ...data, ...meta } } }
+        : outcome
+    }
+    case 'done': {
+      const { _meta: own } = outcome.result
+      const result = { ...outcome.result, _meta: { ...(isObject(own) && own), ...meta } }
+      return { ...outcome, result, text: textOf(result) }
+    }
   }
 }
 

@@ -92,7 +92,7 @@ async function callTool(reach: Reach, params: JsonObject, turn: Turn): Promise<P
   )
   if (outcome.kind === 'denied') return { result: denialResult(outcome.decided, outcome.repeated) }
   if (outcome.kind === 'withheld')
-    return { result: withheldResult(`No result: ${outcome.why}.`, outcome.receipt) }
+    return { result: withheldResult(`No result: ${outcome.why}.`, outcome.receipt, outcome.meta) }
   return answerOf(outcome)
 }
 

@@ -26,6 +26,8 @@ export interface Observing {
   apply(observe: Pick<Observe, 'scope' | 'target' | 'tenant' | 'until' | 'time'>): void
   /** Returns whether observe mode covers this call. `time` is the time of the ledger, `now` that of the clock. */
   includes(intent: Intent, time: number, now: number): boolean
+  /** Returns when it ends for this call, in milliseconds; undefined if it is off. */
+  endOf(intent: Intent, time: number): number | undefined
   /** Returns everything that is in observe mode at a time. */
   list(time: number): readonly Observed[]
 }
@@ -58,16 +60,27 @@ export function createObserving(): Observing {
       if (until === undefined) on.delete(name)
       else on.set(name, { scope, target, tenant, since, until: Date.parse(until) })
     },
-    includes({ tenant, door, principal = '' }, time, now) {
-      if (on.size === 0) return false
-      const names = [
-        observingName({ scope: 'door', tenant, target: door }),
-        observingName({ scope: 'principal', tenant, target: principal }),
-      ]
-      return names.some((name) => has(name, time, now))
+    includes: (intent, time, now) => on.size > 0 && namesOf(intent).some((name) => has(name, time, now)),
+    endOf(intent, time) {
+      const ends = namesOf(intent).map((name) => on.get(name)?.until ?? 0)
+      const last = Math.max(...ends)
+      return last > time ? last : undefined
     },
     list: (time) => [...on.values()].filter(({ until }) => until > time),
   }
+}
+
+function namesOf({ tenant, door, principal = '' }: Intent): readonly string[] {
+  return [
+    observingName({ scope: 'door', tenant, target: door }),
+    observingName({ scope: 'principal', tenant, target: principal }),
+  ]
+}
+
+/** Says when observe mode ends, for the answer to a call that it allowed. */
+export function observedUntil({ observing }: Kernel, intent: Intent, time: number): string | undefined {
+  const end = observing.endOf(intent, time)
+  return end === undefined ? undefined : `observe mode ends at ${new Date(end).toISOString()}`
 }
 
 /** The rule that allows a call in observe mode if no other rule matches. */

@@ -2,6 +2,7 @@
 
 import { toHex, type Decision, type ReasonCode, type Verdict } from '@tollgate/evidence'
 import { FLOOD_GUARD, floodName, recordFreeze } from '../admin/freezes.ts'
+import { observedUntil } from '../admin/observing.ts'
 import { answerName, requestName } from '../admin/approvals.ts'
 import type { Intent } from './capture.ts'
 import type { Observation } from './observation.ts'
@@ -90,7 +91,8 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
       reason: settled.reason,
       rung: settled.rung,
       rule: settled.rule?.id,
-      detail: settled.detail,
+      detail:
+        settled.reason === 'OBSERVE_MODE_ALLOWED' ? observedUntil(kernel, intent, turn.time) : settled.detail,
       receipt: appended.id,
       approval: request?.id,
       expires,

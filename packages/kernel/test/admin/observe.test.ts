@@ -66,6 +66,15 @@ describe('observe mode', () => {
     expect((await rig.verify()).findings).toEqual([])
   })
 
+  it('says when it ends: the later end, if both the door and the principal are in it', async () => {
+    const rig = await observing()
+    const end = new Date(START + HOUR).toISOString()
+    expect((await rig.authorize(READ)).decided.detail).toBe(`observe mode ends at ${end}`)
+    await setObserve(rig.kernel, { scope: 'door', target: 'mcp', lasts: HOUR / 2, by: 'user:olga' })
+    expect((await rig.authorize(READ)).decided.detail).toBe(`observe mode ends at ${end}`)
+    expect((await rig.authorize({ tool: 'fs/delete' })).decided.detail).toBeUndefined()
+  })
+
   it.each([
     ['a rule that denies', { tool: 'fs/read', args: { path: '.env' } }, 'DENY POLICY_VIOLATION'],
     ['a rule that asks', { tool: 'fs/write', args: { path: 'asked' } }, 'ESCALATE APPROVAL_REQUIRED'],
