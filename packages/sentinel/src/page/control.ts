@@ -217,7 +217,7 @@ function isField({ name, element }: Control): boolean {
 
 /** Invisible fields that repeat a visible field, and that a program would find and fill. */
 function mirrored(controls: readonly Control[], around: Surroundings): readonly Note[] {
-  const fields = controls.filter((each) => isField(each) && isRendered(each.element))
+  const fields = controls.filter((each) => isField(each) && isRendered(each.element, {}))
   if (fields.length < 2) return []
   const seen = fields.filter((each) => !isOutOfSight(each, around))
   return fields

@@ -58,16 +58,19 @@ export const linkOf: Get<HTMLAnchorElement, 'href'> = getter(HTMLAnchorElement, 
 
 export const slotOf: Get<Element, 'assignedSlot'> = getter(Element, 'assignedSlot')
 export const textSlotOf: Get<Text, 'assignedSlot'> = getter(Text, 'assignedSlot')
+export const adoptedOf: Get<Document, 'adoptedStyleSheets'> = getter(Document, 'adoptedStyleSheets')
+const shadowHostOf: Get<ShadowRoot, 'host'> = getter(ShadowRoot, 'host')
 export const shadowHtmlOf: Get<ShadowRoot, 'innerHTML'> = getter(ShadowRoot, 'innerHTML')
 export const shownTextOf: Get<HTMLElement, 'innerText'> = getter(HTMLElement, 'innerText')
 
 export const attributeOf: Call<Element, [string], string | null> = method(Element, 'getAttribute')
 export const boxOf: Call<Element, [], DOMRect> = method(Element, 'getBoundingClientRect')
 export const linesOf: Call<Range, [], DOMRectList> = method(Range, 'getClientRects')
-export const isRendered: Call<Element, [], boolean> = method(Element, 'checkVisibility')
+export const isRendered: Call<Element, [CheckVisibilityOptions], boolean> = method(Element, 'checkVisibility')
 export const isMatch: Call<Element, [string], boolean> = method(Element, 'matches')
 export const isInside: Call<Node, [Node], boolean> = method(Node, 'contains')
 export const firstMatch: Call<Element, [string], Element | null> = method(Element, 'querySelector')
+export const allMatches: Call<Document, [string], NodeListOf<Element>> = method(Document, 'querySelectorAll')
 export const assignedTo: Call<HTMLSlotElement, [], Node[]> = method(HTMLSlotElement, 'assignedNodes')
 export const rangeIn: Call<Document, [], Range> = method(Document, 'createRange')
 export const walkerIn: Call<Document, [Node, number], TreeWalker> = method(Document, 'createTreeWalker')
@@ -87,6 +90,20 @@ export function hitAt(self: Document, x: number, y: number): Element | null {
     hit = inner
   }
   return hit
+}
+
+/** The parent of a node; of a shadow root, its host. */
+export function hostOrParent(self: Node): Node | null {
+  return parentOf(self) ?? (typeOf(self) === 11 ? hostOf(self) : null)
+}
+
+function hostOf(self: Node): Node | null {
+  try {
+    // Sound: another fragment throws.
+    return shadowHostOf(self as ShadowRoot)
+  } catch {
+    return null
+  }
 }
 
 /** Whether a node is an element of this local name, in any namespace. */

@@ -93,17 +93,18 @@ export function paintOf(element: Element, style: CSSStyleDeclaration, before: Pa
   const isContext = effects.any || moved || given !== '1'
   const stacks = isContext || position !== 'static' || before.arranges
   const place = stacks ? layerOf(style, position, before, order, isContext) : before
+  const own = { display, position, box, style }
+  // Most elements inside of lines change nothing.
+  if (inline && isClear && !stacks)
+    return { ...own, port: before.port, colour: undefined, cover: 0, paint: before }
   const out = position === 'absolute' || position === 'fixed' ? outside(position, before.holder) : before
   const outer = out === before ? before.clip : common(out.clip, legacyClip(element, style))
   const { clip, port } = inline
     ? { clip: outer, port: out.port }
     : clippedBy({ element, style, contain, box }, outer, out.port)
   return {
-    display,
-    position,
+    ...own,
     port: out.port,
-    box,
-    style,
     colour: background?.colour,
     cover: background ? (background.cover === undefined ? undefined : background.cover * opacity) : 0,
     paint: {

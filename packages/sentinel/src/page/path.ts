@@ -2,7 +2,7 @@
 
 import type { Place } from '../reading.ts'
 import { areaBox, type Area } from './area.ts'
-import { boxOf, nameOf, parentOf, previousOf, typeOf } from './native.ts'
+import { boxOf, hostOrParent, nameOf, parentOf, previousOf, typeOf } from './native.ts'
 
 const MOST_STEPS = 24
 const MOST_SIBLINGS = 9_999
@@ -13,9 +13,7 @@ export function placeOf(node: Node, offset: { readonly x: number; readonly y: nu
   let element: Node | null = node
   for (let depth = 0; element && depth < MOST_STEPS; depth++) {
     if (typeOf(element) === 1) steps.unshift(stepOf(element as Element))
-    const parent: Node | null = parentOf(element)
-    // A shadow root has no parent, only a host.
-    element = parent ?? hostOf(element)
+    element = hostOrParent(element)
   }
   const drawn = area ?? drawnBox(node)
   const path = steps.join('>')
@@ -29,10 +27,6 @@ function stepOf(element: Element): string {
   let place = 1
   for (let before = previousOf(element); before && place < MOST_SIBLINGS; before = previousOf(before)) place++
   return place === 1 ? name : `${name}:${place}`
-}
-
-function hostOf(node: Node): Node | null {
-  return node instanceof ShadowRoot ? node.host : null
 }
 
 function drawnBox(node: Node): Area | undefined {

@@ -3,7 +3,7 @@
 import type { AwayCode } from '../codes.ts'
 import type { Aside, Piece } from '../pieces.ts'
 import type { Area } from './area.ts'
-import { dataOf, parentOf, rangeIn, typeOf } from './native.ts'
+import { dataOf, hostOrParent, parentOf, rangeIn, typeOf } from './native.ts'
 import { placeOf } from './path.ts'
 import { areasOf, isTiny, judgePlace, judgeWord, type Run } from './text.ts'
 import type { DocumentRead, Waiting } from './document.ts'
@@ -45,7 +45,7 @@ function judge(run: Run, { sheets, reach }: DocumentRead): AwayCode | undefined 
 function scaleOf(node: Node): number {
   let matrix = new DOMMatrix()
   let zoom = 1
-  for (let up = parentOf(node); up; up = parentOf(up) ?? (up instanceof ShadowRoot ? up.host : null)) {
+  for (let up: Node | null = parentOf(node); up; up = hostOrParent(up)) {
     if (typeOf(up) !== 1) continue
     // Sound: its type is that of an element.
     const style = getComputedStyle(up as Element)

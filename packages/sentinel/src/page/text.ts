@@ -4,7 +4,7 @@ import type { AwayCode } from '../codes.ts'
 import { common, sizeOf, type Area } from './area.ts'
 import { colourOf, legibility, type Rgba } from './colour.ts'
 import type { Sheets } from './layers.ts'
-import { linesOf } from './native.ts'
+import { hostOrParent, isRendered, linesOf, typeOf } from './native.ts'
 import { isInShapes, seenPart, type Paint } from './paint.ts'
 
 /** A text with what its judgement needs. */
@@ -33,13 +33,21 @@ export interface Letters {
   readonly order: number
 }
 
+interface Lettered {
+  readonly element: Element
+  readonly style: CSSStyleDeclaration
+  readonly display: string
+  readonly isDrawing: boolean
+  readonly order: number
+}
+
 /** Reads how the text directly inside of an element is drawn. */
-export function lettersOf(style: CSSStyleDeclaration, isDrawing: boolean, order: number): Letters {
-  const { visibility, fontSize, textTransform, unicodeBidi, contentVisibility } = style
+export function lettersOf({ element, style, display, isDrawing, order }: Lettered): Letters {
+  const { fontSize, textTransform, unicodeBidi } = style
   const text = isDrawing ? style.fill : style.webkitTextFillColor
   const colour = colourOf(text)
   return {
-    away: visibility === 'visible' && contentVisibility !== 'hidden' ? undefined : 'NOT_RENDERED',
+    away: isShown(element, style, display) ? undefined : 'NOT_RENDERED',
     size: parseFloat(fontSize),
     colour:
       isDrawing && colour ? [colour[0], colour[1], colour[2], colour[3] * Number(style.fillOpacity)] : colour,
@@ -49,6 +57,21 @@ export function lettersOf(style: CSSStyleDeclaration, isDrawing: boolean, order:
     order,
   }
 }
+
+/** Whether the text of an element is rendered: no `display`, `visibility` or `content-visibility` removes it. */
+function isShown(element: Element, style: CSSStyleDeclaration, display: string): boolean {
+  // Content of an inline box cannot be skipped.
+  if (display !== 'inline' && style.contentVisibility === 'hidden') return false
+  if (display !== 'contents') return isRendered(element, RENDERED)
+  // It has no box of its own.
+  let up: Node | null = element
+  while (up && (typeOf(up) !== 1 || getComputedStyle(up as Element).display === 'contents'))
+    up = hostOrParent(up)
+  // Sound: its type is that of an element.
+  return style.visibility === 'visible' && up !== null && isRendered(up as Element, {})
+}
+
+const RENDERED = { visibilityProperty: true }
 
 function isOutlined(style: CSSStyleDeclaration, isDrawing: boolean): boolean {
   if (isDrawing) return style.stroke !== 'none'

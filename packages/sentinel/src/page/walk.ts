@@ -16,7 +16,6 @@ import {
   firstOf,
   frameOf,
   isNamed,
-  isRendered,
   isSvg,
   nameOf,
   nextOf,
@@ -29,6 +28,7 @@ import {
 } from './native.ts'
 import { paintOf, type Own, type Paint } from './paint.ts'
 import type { DocumentRead, Reader } from './document.ts'
+import { readPseudos } from './pseudo.ts'
 import { sheetOf, topmost } from './sheet.ts'
 import { areasOf, lettersOf, type Letters } from './text.ts'
 
@@ -68,11 +68,13 @@ export function createWalk(
 ): Walk {
   const { pieces, waiting, controls, notes, sheets, offset, frames } = read
   const range = rangeIn(document)
+  const mayGenerate = readPseudos(document)
   let order = 0
   let gap: '' | '\n' | '\t' = '\n'
   let space = false
   // Whether the drawing that is being read contains text.
   let drawn = false
+  let shadows = 0
 
   return { element }
 
@@ -116,21 +118,17 @@ export function createWalk(
     if (drawing && name === 'svg') drawn = hasText(self)
     const sheet = sheetOf({ element: self, name, drawing, drawn }, own, paint, mine)
     if (isControl(self, name)) controls.push({ element: self, name, paint, style, order: mine, box: own.box })
-    const letters = lazily(() => lettersOf(style, drawing, mine))
-    const generated = (part: '::before' | '::after' | '::marker'): void => {
-      const made = generatedIn(self, part, paint, own)
-      if (made) {
-        if (made.isBlock) lineBreak()
-        push(self, made.text, made.away)
-        if (made.isBlock) lineBreak()
-      }
-    }
-    if (own.display === 'list-item') generated('::marker')
-    if (!isReplaced(name)) generated('::before')
+    const letters = lazily(() =>
+      lettersOf({ element: self, style, display: own.display, isDrawing: drawing, order: mine }),
+    )
+    const generates =
+      !isReplaced(name) && (shadows > 0 || mayGenerate(self, name, attributeOf(self, 'class')))
+    if (own.display === 'list-item') generated(self, '::marker', paint, own)
+    if (generates) generated(self, '::before', paint, own)
     if (name === 'iframe') frame(self as HTMLIFrameElement, own, paint, mine)
     if (FALLBACK.has(name)) fallback(self, depth)
     else content(self, name, paint, letters, depth)
-    if (!isReplaced(name)) generated('::after')
+    if (generates) generated(self, '::after', paint, own)
     if (isBlock) lineBreak(own.display === 'table-cell' ? '\t' : '\n')
     if (sheet) {
       sheet.end = order
@@ -138,10 +136,21 @@ export function createWalk(
     }
   }
 
+  function generated(self: Element, part: '::before' | '::after' | '::marker', paint: Paint, own: Own): void {
+    const made = generatedIn(self, part, paint, own)
+    if (!made) return
+    if (made.isBlock) lineBreak()
+    push(self, made.text, made.away)
+    if (made.isBlock) lineBreak()
+  }
+
   function content(self: Element, name: string, paint: Paint, letters: () => Letters, depth: number): void {
     const shadow = shadowOf(self)
     if (shadow) {
+      // Its own style sheets apply inside, also to what its slots take.
+      shadows++
       children(shadow, paint, letters, depth)
+      shadows--
       // What no slot takes is not rendered.
       for (let child = firstOf(self); child; child = nextOf(child))
         if (!hasSlot(child)) unrenderedNode(child, depth)
@@ -185,10 +194,9 @@ export function createWalk(
     }
     if (!meter.units(words.length)) return truncated(node)
     if (/^\s/.test(data) && gap === '') space = true
-    const { away, transform, reversed } = letters()
+    const { away: hidden, transform, reversed } = letters()
     const shown = reversed ? Array.from(words).reverse().join('') : cased(words, transform)
     const parent = node.parentElement
-    const hidden = away ?? (parent && !isRendered(parent) ? 'NOT_RENDERED' : undefined)
     const piece = push(node, words, hidden, shown === words ? undefined : shown)
     space = /\s$/.test(data)
     if (hidden !== undefined) return
