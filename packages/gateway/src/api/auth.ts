@@ -1,8 +1,8 @@
 // Authenticates callers and checks their roles. This runs before any of a request's body is read.
 
-import type { Identity, Role } from '../tokens.ts'
+import { ROLES, type Identity, type Role } from '../tokens.ts'
 import { Problem } from './problem.ts'
-import type { ApiOptions, DoorRequest, ApiRoute } from './route.ts'
+import type { Admission, ApiOptions, DoorRequest, ApiRoute } from './route.ts'
 
 const BEARER = /^bearer +([\w-]{1,128})$/i
 const CHALLENGE = { headers: { 'www-authenticate': 'Bearer realm="tollgate"' } }
@@ -10,16 +10,26 @@ const CHALLENGE = { headers: { 'www-authenticate': 'Bearer realm="tollgate"' } }
 /** The identity on public routes. It has no permissions. */
 const NO_ONE: Identity = { role: 'agent', tenant: '', principal: '', groups: [] }
 
+/** Whether a token with this role may use a route. A host token is an agent token that may also open sessions. */
+function admits(roles: Admission, role: Role): boolean {
+  if (typeof roles === 'string') return true
+  return roles.includes(role) || (role === 'host' && roles.includes('agent'))
+}
+
+/** The roles that may use a route. */
+export function rolesOf(roles: Admission): readonly Role[] {
+  return ROLES.filter((role) => admits(roles, role))
+}
+
 /** Authenticates and authorises the caller of a route. @throws Problem `token-missing`, `token-unknown` or `role-forbidden`. */
 export function admit(route: ApiRoute, asked: DoorRequest, options: ApiOptions): Identity {
   if (route.roles === 'public') return NO_ONE
   const identity = identityOf(asked, options)
-  // A host token is an agent token that may also open sessions.
-  const own: readonly Role[] = identity.mayOpen === true ? ['host', identity.role] : [identity.role]
-  if (route.roles === 'any role' || own.some((role) => route.roles.includes(role))) return identity
-  const roles = route.roles.map((role) => `\`${role}\``).join(' or ')
-  throw new Problem('role-forbidden', `the token has the role \`${own[0] ?? ''}\``, {
-    remedy: `Use a token with the role ${roles}.`,
+  const role = identity.mayOpen === true ? 'host' : identity.role
+  if (admits(route.roles, role)) return identity
+  const roles = rolesOf(route.roles).map((each) => `\`${each}\``)
+  throw new Problem('role-forbidden', `the token has the role \`${role}\``, {
+    remedy: `Use a token with the role ${roles.join(' or ')}.`,
   })
 }
 

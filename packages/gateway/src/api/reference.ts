@@ -1,5 +1,7 @@
 // Generates docs/http.md from the route table.
 
+import { ROLES } from '../tokens.ts'
+import { rolesOf } from './auth.ts'
 import { PROBLEMS } from './problem.ts'
 import type { Admission, AnswerForm, ApiRoute } from './route.ts'
 import { problemsOf } from './openapi.ts'
@@ -8,7 +10,7 @@ import { HASH, TIME, type ApiSchema } from './schema.ts'
 
 /** The reference of the HTTP API in Markdown. */
 export function httpReference(): string {
-  return [INTRODUCTION, ...ROUTES.map(section), PROBLEM_TABLE].join('\n\n')
+  return [INTRODUCTION, roleTable(), ...ROUTES.map(section), PROBLEM_TABLE].join('\n\n')
 }
 
 const INTRODUCTION = `# HTTP API
@@ -22,6 +24,31 @@ problems (\`application/problem+json\`). Their codes are listed at the end. \`/o
 
 An agent sees its own decisions with their effects and approvals. Everything else is not found. Other roles see everything of
 the tenant of the token. Every reader sees the genesis and key receipts, because they are needed to verify signatures.`
+
+/** The table of routes and roles. */
+function roleTable(): string {
+  const head = ['route', 'no token', ...ROLES]
+  const rows = ROUTES.map(({ method, path, roles }) => {
+    const name = `${method} ${path}`
+    const admitted = rolesOf(roles)
+    const cells = [roles === 'public', ...ROLES.map((role) => admitted.includes(role))]
+    return [`[${name}](#${anchorOf(name)})`, ...cells.map((may) => (may ? 'yes' : ''))]
+  })
+  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
+  return ['## Roles and routes', ROLE_RULES, lines.join('\n')].join('\n\n')
+}
+
+const ROLE_RULES = `A token of a role may use the routes with \`yes\` in its column. On every other route it gets 403 \`role-forbidden\`, and no
+receipt is written. A \`host\` token may do everything that an \`agent\` token may, and also open sessions with a scope. A route with
+\`yes\` can still refuse a request, for example to approve one's own call.`
+
+/** The anchor of a heading, as renderers of Markdown make it. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9 _-]/g, '')
+    .replaceAll(' ', '-')
+}
 
 function section(route: ApiRoute): string {
   const { method, path, about, roles, params = {}, query = {}, body, answers } = route
@@ -54,7 +81,7 @@ const EVERYWHERE: ReadonlySet<string> = new Set([
 
 function whoMay(roles: Admission): string {
   if (roles === 'public') return 'No token needed.'
-  return roles === 'any role' ? 'Any role.' : `Roles: ${roles.join(', ')}.`
+  return roles === 'any role' ? 'Any role.' : `Roles: ${rolesOf(roles).join(', ')}.`
 }
 
 function outputs(status: string, { about, type = 'application/json', schema }: AnswerForm): string {

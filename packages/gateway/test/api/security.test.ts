@@ -1,5 +1,6 @@
-// The permissions of every role on every route, as a table. A route without a row fails.
+// The permissions of every role on every route: walks the table of docs/http.md against the API. A route without a row fails.
 
+import { readFileSync } from 'node:fs'
 import { sha256Hex } from '@tollgate/evidence'
 import { definitionOf, pinTool } from '@tollgate/kernel/admin'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -75,9 +76,41 @@ const TABLE: Readonly<Record<string, Row>> = {
   showOpenApi: { status: 200 },
 }
 
+/** For each route, the columns of the table of roles and routes that say `yes`: roles, and `no token`. */
+const PERMITTED = permissionsIn(readFileSync(new URL('../../../../docs/http.md', import.meta.url), 'utf8'))
+
+function permissionsIn(page: string): ReadonlyMap<string, readonly string[]> {
+  const [, section = ''] = /\n## Roles and routes\n(.*?)\n## /s.exec(page) ?? []
+  const [head = [], , ...rows] = section.split('\n').flatMap((line) => {
+    const cells = line.split('|').map((cell) => cell.trim())
+    return cells.length > 2 ? [cells.slice(1, -1)] : []
+  })
+  return new Map(
+    rows.map(([route = '', ...cells]) => [
+      /^\[(.*)\]/.exec(route)?.[1] ?? route,
+      cells.flatMap((cell, i) => (cell === 'yes' ? [head[i + 1] ?? ''] : [])),
+    ]),
+  )
+}
+
+function isPermitted({ method, path }: ApiRoute, who: Role | 'no token'): boolean {
+  return PERMITTED.get(`${method} ${path}`)?.includes(who) ?? false
+}
+
 test('every route has a row, and every row a route', () => {
   expect(Object.keys(TABLE).sort()).toEqual(ROUTES.map(({ id }) => id).sort())
+  expect([...PERMITTED.keys()].sort()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).sort())
 })
+
+test('a row says `no token` exactly if its route is public', () => {
+  const [without, open] = [ROUTES.filter((route) => isPermitted(route, 'no token')), ROUTES.filter(isPublic)]
+  expect(without).toEqual(open)
+  expect(open.length).toBeGreaterThan(0)
+})
+
+function isPublic({ roles }: ApiRoute): boolean {
+  return roles === 'public'
+}
 
 const TRUSTING = DELEGATING.includes('gates:')
   ? DELEGATING.replace('gates:', 'gates:\n  trust: { needs: { admin: 100 } }')
@@ -137,7 +170,7 @@ async function send(
   return response
 }
 
-const guarded = ROUTES.filter(({ roles }) => roles !== 'public')
+const guarded = ROUTES.filter((route) => !isPermitted(route, 'no token'))
 
 describe.each(guarded.map((route) => [route.id, route] as const))('%s', (_, route) => {
   let rig: Awaited<ReturnType<typeof furnished>>
@@ -177,26 +210,33 @@ describe.each(guarded.map((route) => [route.id, route] as const))('%s', (_, rout
     expect(made).toBeGreaterThanOrEqual(before)
   })
 
-  const roles: readonly Role[] = route.roles === 'any role' ? ROLES : (route.roles as readonly Role[])
-  // A host token may do everything that an agent token may.
-  const may = (role: Role): boolean => roles.includes(role) || (role === 'host' && roles.includes('agent'))
-  test.each(ROLES.map((role) => [role, may(role)] as const))('for %s: %s', async (role, may) => {
-    const fresh = await furnished()
-    const before = fresh.receipts().length
-    const response = await send(fresh, route, { token: `Bearer ${fresh.token(role)}` })
-    expect(response.status).toBe(may ? TABLE[route.id]?.status : 403)
-    if (may) return
-    expect(((await response.json()) as { code: string }).code).toBe('role-forbidden')
-    expect(fresh.receipts().length).toBe(before)
-  })
+  test.each(ROLES.map((role) => [role, isPermitted(route, role)] as const))(
+    'for %s: %s',
+    async (role, may) => {
+      const fresh = await furnished()
+      const before = fresh.receipts().length
+      const response = await send(fresh, route, { token: `Bearer ${fresh.token(role)}` })
+      expect(response.status).toBe(may ? TABLE[route.id]?.status : 403)
+      if (may) return
+      expect(((await response.json()) as { code: string }).code).toBe('role-forbidden')
+      expect(fresh.receipts().length).toBe(before)
+    },
+  )
 })
 
-test.each(ROUTES.filter(({ roles }) => roles === 'public').map((route) => [route.id, route] as const))(
-  '%s needs no token',
-  async (id, route) => {
+describe.each(
+  ROUTES.filter((route) => isPermitted(route, 'no token')).map((route) => [route.id, route] as const),
+)('%s', (id, route) => {
+  test('needs no token', async () => {
     expect((await send(await furnished(), route, {})).status).toBe(TABLE[id]?.status)
-  },
-)
+  })
+
+  test.each(ROLES)('answers %s too', async (role) => {
+    const rig = await furnished()
+    expect(isPermitted(route, role)).toBe(true)
+    expect((await send(rig, route, { token: `Bearer ${rig.token(role)}` })).status).toBe(TABLE[id]?.status)
+  })
+})
 
 const withBody = ROUTES.filter(({ body }) => body)
 
