@@ -15,6 +15,6 @@ export {
   type ThreatFinding,
 } from './gates/threat/finding.ts'
 export { scanText } from './gates/threat/scan.ts'
-export { trustAt, trustText } from './gates/trust/trust.ts'
+export { readTrust, trustAt, trustText } from './gates/trust/trust.ts'
 export { valuesIn } from './text/values.ts'
 export { ONE, POINT } from './units.ts'

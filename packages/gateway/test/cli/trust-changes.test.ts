@@ -21,46 +21,65 @@ function decision(index: number, principal: string, more: Partial<Decision> = {}
   return entry(index, { kind: 'decision', principal, session: { id: 's', seq: 0 }, ...more })
 }
 
+const changes = (receipts: readonly ShownEntry[], halfLife: number | undefined, now: number) =>
+  trustChangesIn(receipts, () => Promise.resolve(halfLife), now)
+
 describe('trust', () => {
-  test('comes from the newest decision or effect of a principal', () => {
+  test('comes from the newest decision or effect of a principal', async () => {
     const receipts = [
       entry(3, { kind: 'effect', decision: sha256Hex('2'), trust: '431.0000' }),
       decision(2, 'agent:a'),
       decision(1, 'agent:a', { trust: '430.0000' }),
       decision(0, 'agent:b', { trust: '610.5000' }),
     ]
-    expect(trustChangesIn(receipts, DAY, NOW).trust).toEqual([
+    expect(await changes(receipts, DAY, NOW)).toHaveProperty('trust', [
       { principal: 'agent:a', points: 431 },
       { principal: 'agent:b', points: 610 },
     ])
   })
 
-  test('returns to the initial score over time, and is then not listed', () => {
+  test('returns to the initial score over time, and is then not listed', async () => {
     const receipts = [decision(0, 'agent:a', { trust: '400.0000' })]
-    expect(trustChangesIn(receipts, DAY, NOW + DAY).trust).toEqual([{ principal: 'agent:a', points: 450 }])
-    expect(trustChangesIn([decision(0, 'agent:a', { trust: '500.0000' })], DAY, NOW).trust).toEqual([])
+    expect(await changes(receipts, DAY, NOW + DAY)).toHaveProperty('trust', [
+      { principal: 'agent:a', points: 450 },
+    ])
+    expect(await changes([decision(0, 'agent:a', { trust: '500.0000' })], DAY, NOW)).toHaveProperty(
+      'trust',
+      [],
+    )
   })
 
-  test('is not listed without a trust gate, or for an effect whose decision is missing', () => {
-    expect(trustChangesIn([decision(0, 'agent:a', { trust: '400.0000' })], undefined, NOW).trust).toEqual([])
+  test('is not listed without a trust gate, or for an effect whose decision is missing', async () => {
+    expect(await changes([decision(0, 'agent:a', { trust: '400.0000' })], undefined, NOW)).toHaveProperty(
+      'trust',
+      [],
+    )
     const alone = entry(1, { kind: 'effect', decision: sha256Hex('0'), trust: '400.0000' })
-    expect(trustChangesIn([alone], DAY, NOW).trust).toEqual([])
+    expect(await changes([alone], DAY, NOW)).toHaveProperty('trust', [])
   })
 
-  test('lists ten principals and the number of the others', () => {
+  test('is computed only if a receipt changes trust', async () => {
+    const asked = (): Promise<number> => Promise.reject(new Error('the policy was read'))
+    expect(await trustChangesIn([decision(0, 'agent:a')], asked, NOW)).toEqual({ trust: [], raised: [] })
+    await expect(trustChangesIn([decision(0, 'agent:a', { trust: '400.0000' })], asked, NOW)).rejects.toThrow(
+      'read',
+    )
+  })
+
+  test('lists ten principals and the number of the others', async () => {
     const receipts = Array.from({ length: 13 }, (_, i) => decision(i, `agent:${i}`, { trust: '400.0000' }))
-    const [[name, value] = []] = trustChangeRows(trustChangesIn(receipts, DAY, NOW))
+    const [[name, value] = []] = trustChangeRows(await changes(receipts, DAY, NOW))
     expect(name).toBe('trust')
     expect(value).toMatch(/^agent:0 400 of 1000, .*agent:9 400 of 1000, and 3 more$/)
   })
 })
 
-test('an elevated session is listed until its elevation ends', () => {
+test('an elevated session is listed until its elevation ends', async () => {
   const until = new Date(NOW + 900_000).toISOString()
   const receipts = [decision(0, 'agent:a', { elevation: { tier: 'elevated', until } })]
-  const rows = trustChangeRows(trustChangesIn(receipts, DAY, NOW))
+  const rows = trustChangeRows(await changes(receipts, DAY, NOW))
   expect(rows).toEqual([['elevated', 'agent:a in s to elevated until 2026-01-05 09:15:00Z']])
-  expect(trustChangeRows(trustChangesIn(receipts, DAY, NOW + 900_001))).toEqual([])
+  expect(trustChangeRows(await changes(receipts, DAY, NOW + 900_001))).toEqual([])
 })
 
 describe('a receipt', () => {

@@ -1,8 +1,5 @@
 // Finds principals with changed trust and elevated sessions in the newest receipts.
 
-import type { Receipt } from '@tollgate/evidence'
-import { readTrustState } from '@tollgate/kernel'
-import { POINT, trustAt } from '@tollgate/kernel/detection'
 import type { ShownEntry } from '../receipts/describe.ts'
 import { moment, shown } from '../program/table.ts'
 
@@ -23,43 +20,61 @@ interface Raised {
   readonly until: string
 }
 
+/** A trust that a receipt states, and when. */
+interface Changed {
+  readonly trust: string
+  readonly time: string
+}
+
 const INITIAL_POINTS = 500
 const MAX_NAMED = 10
 
-/** Returns the changes in `receipts`, which are newest first. `halfLife` comes from the policy; without it there is no trust. */
-export function trustChangesIn(
+/**
+ * Returns the changes in `receipts`, which are newest first. `halfLife` comes from the policy and is asked only if a receipt changes
+ * trust; without it there is no trust.
+ */
+export async function trustChangesIn(
   receipts: readonly ShownEntry[],
-  halfLife: number | undefined,
+  halfLife: () => Promise<number | undefined>,
   now: number,
-): TrustChanges {
+): Promise<TrustChanges> {
+  const changed = newestTrust(receipts)
+  const every = changed.size === 0 ? undefined : await halfLife()
   return {
-    trust: halfLife === undefined ? [] : trustIn(receipts, halfLife, now),
+    trust: every === undefined ? [] : await trustIn(changed, every, now),
     raised: raisedIn(receipts, now),
   }
 }
 
-function trustIn(receipts: readonly ShownEntry[], halfLife: number, now: number): TrustChanges['trust'] {
+/** The newest trust of each principal. */
+function newestTrust(receipts: readonly ShownEntry[]): ReadonlyMap<string, Changed> {
   const owners = new Map(
     receipts.flatMap(({ id, receipt }) =>
       receipt.kind === 'decision' ? [[id, receipt.principal] as const] : [],
     ),
   )
-  const points = new Map<string, number>()
+  const newest = new Map<string, Changed>()
   for (const { receipt } of receipts) {
-    const principal = ownerOf(receipt, owners)
-    if (principal === undefined || points.has(principal)) continue
-    const anchor = new TextEncoder().encode(JSON.stringify(receipt))
-    const score = trustAt(readTrustState({ record: undefined, anchor }), now, halfLife)
-    points.set(principal, Math.floor(score / POINT))
+    if ((receipt.kind !== 'decision' && receipt.kind !== 'effect') || receipt.trust === undefined) continue
+    const principal = receipt.kind === 'decision' ? receipt.principal : owners.get(receipt.decision)
+    if (principal === undefined || newest.has(principal)) continue
+    newest.set(principal, { trust: receipt.trust, time: receipt.time })
   }
-  return [...points].flatMap(([principal, each]) =>
-    each === INITIAL_POINTS ? [] : [{ principal, points: each }],
-  )
+  return newest
 }
 
-function ownerOf(receipt: Receipt, owners: ReadonlyMap<string, string>): string | undefined {
-  if (receipt.kind === 'decision' && receipt.trust !== undefined) return receipt.principal
-  return receipt.kind === 'effect' && receipt.trust !== undefined ? owners.get(receipt.decision) : undefined
+async function trustIn(
+  changed: ReadonlyMap<string, Changed>,
+  halfLife: number,
+  now: number,
+): Promise<TrustChanges['trust']> {
+  // Imported here, because it takes longer than the rest of `tollgate status`.
+  const { POINT, readTrust, trustAt } = await import('@tollgate/kernel/detection')
+  return [...changed].flatMap(([principal, { trust, time }]) => {
+    const score = trustAt({ score: readTrust(trust), at: Date.parse(time) }, now, halfLife)
+    const points = Math.floor(score / POINT)
+    return points === INITIAL_POINTS ? [] : [{ principal, points }]
+  })
 }
 
 function raisedIn(receipts: readonly ShownEntry[], now: number): readonly Raised[] {

@@ -134,7 +134,7 @@ async function localDetails(
     freezes: await freezesIn(view),
     waiting: undefined,
     observed: await observedIn(view, Date.now()),
-    earned: await trustChangesOn(connection, active?.gates.trust?.halfLife),
+    earned: await trustChangesOn(connection, () => Promise.resolve(active?.gates.trust?.halfLife)),
   }
 }
 
@@ -168,7 +168,10 @@ export async function observedIn(view: LedgerView, now: number): Promise<readonl
   return [...observed.values()].filter(({ until }) => Date.parse(until) > now)
 }
 
-async function trustChangesOn(connection: Connection, halfLife: number | undefined): Promise<TrustChanges> {
+async function trustChangesOn(
+  connection: Connection,
+  halfLife: () => Promise<number | undefined>,
+): Promise<TrustChanges> {
   const { trustChangesIn, LOOKED_AT } = await import('../people/trust-changes.ts')
   const { receipts } = await ask<ReceiptPage>(connection, `/v1/receipts?limit=${LOOKED_AT}`)
   return trustChangesIn(receipts, halfLife, new Date().getTime())
@@ -195,15 +198,20 @@ async function remoteDetails(connection: Connection, { role }: GatewayStatus): P
   const may = role === 'operator' || role === 'admin' || role === 'auditor'
   if (!may) return NO_DETAILS
   const { observed } = await ask<{ readonly observed: readonly ShownObserved[] }>(connection, '/v1/observe')
-  const [{ name, pending, text, hash }, { freezes }, { approvals }, { parsePolicy }] = await Promise.all([
+  const [{ name, pending, text, hash }, { freezes }, { approvals }] = await Promise.all([
     ask<ShownPolicy>(connection, '/v1/policy'),
     ask<{ readonly freezes: readonly Frozen[] }>(connection, '/v1/freeze'),
     ask<{ readonly approvals: readonly unknown[] }>(connection, '/v1/approvals'),
-    import('@tollgate/kernel/policy'),
   ])
-  const parsed = parsePolicy(text)
-  const earned = await trustChangesOn(connection, parsed.ok ? parsed.policy.gates.trust?.halfLife : undefined)
+  const earned = await trustChangesOn(connection, () => halfLifeIn(text))
   const file = pending === null ? 'in force' : pending.mistakes.length > 0 ? 'mistaken' : 'pending'
   const details = { gateway: 'running', freezes, waiting: approvals.length }
   return { ...details, policy: { name, file }, observed, earned, hash: text === '' ? undefined : hash }
+}
+
+async function halfLifeIn(text: string): Promise<number | undefined> {
+  // Imported here, because most of the time no receipt changes trust.
+  const { parsePolicy } = await import('@tollgate/kernel/policy')
+  const parsed = parsePolicy(text)
+  return parsed.ok ? parsed.policy.gates.trust?.halfLife : undefined
 }
