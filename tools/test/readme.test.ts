@@ -26,7 +26,7 @@ describe('the README', () => {
   })
 
   it('shows what the first of them prints', () => {
-    const [, shown] = /```text\n([^]*?)```/.exec(text) ?? []
+    const [, shown] = /```text\n(VERIFIED\n[^]*?)```/.exec(text) ?? []
     expect(run(commands[0]?.args ?? '').stdout).toBe(shown)
   })
 
