@@ -17,6 +17,7 @@ import {
 } from '../../packages/gateway/test/cli/pseudo-terminal.ts'
 import { ROOT, takeCopy } from './fresh-copy.ts'
 import { installTarballs } from './install-tarballs.ts'
+import { expectSample } from './sample.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-newcomer-'))
 const clone = join(folder, 'tollgate')
@@ -99,9 +100,13 @@ describe('a newcomer', () => {
 
   it('answers what waits', () => {
     const [list = '', approve = ''] = printed(own('approvals'))
-    const shown = run(list)
-    expect(shown.stdout).toContain('demo/post_note')
-    const [, id = ''] = /\b([0-9a-f]{8,64})\b/.exec(shown.stdout) ?? []
+    const listed = run(list).stdout
+    expect(listed).toContain('demo/post_note')
+    const [, id = ''] = /\b([0-9a-f]{8,64})\b/.exec(listed) ?? []
+    // The printed call names no session, so its session is that of the principal.
+    const shown = run(list.replace('approvals list', `approvals show ${id}`)).stdout
+    const sample = shown.replace(/^(session +)agent:demo$/m, '$1s1')
+    expectSample('docs/approvals.md', 'tollgate approvals show 42a3716b', sample)
     expect(run(approve.replace('ID', id))).toMatchObject({ status: 0 })
     expect(run(list).stdout).not.toContain('demo/post_note')
   })
@@ -141,7 +146,8 @@ describe.runIf(HAS_SCRIPT)('a newcomer without the repository', () => {
   const place = { cwd: work, env: { HOME: home, PATH } }
   const server = join(ROOT, 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js')
   const files = { command: process.execPath, args: [server, notes] }
-  const before = JSON.stringify({ mcpServers: { files } }, null, 2)
+  const far = { url: 'https://tracker.example/mcp' }
+  const before = JSON.stringify({ mcpServers: { files, far } }, null, 2)
   let seen = ''
   let up: OnTerminal | undefined
   let agent: Client | undefined
@@ -221,6 +227,12 @@ describe.runIf(HAS_SCRIPT)('a newcomer without the repository', () => {
   it('puts the MCP server of a client behind the gateway, after one passphrase and one question', async () => {
     const output = await type(command('setup mcp'), [/activate the drafted policy\? \[y\/N\]/, 'y\r'], TYPED)
     expect(output).toContain('approved 14 of 14 tools')
+    // The sample has another home, and a server that `npx` installs.
+    const sample = output
+      .replaceAll(home, '/home/me')
+      .replace(`node ${server}`, 'npx @modelcontextprotocol/server-filesystem')
+      .replace('[y/N] y', '[y/N]')
+    expectSample('docs/mcp.md', 'tollgate setup mcp', sample)
     expect(output.match(/passphrase of/g)).toHaveLength(1)
     expect(readFileSync(config, 'utf8')).toContain(join(home, '.local/bin/tollgate'))
   })
