@@ -11,18 +11,21 @@ const LARGE = sized(7_400, 20)
 
 export async function* browserRows(say: (line: string) => void): AsyncGenerator<Row> {
   const path = findChromium()
-  if (path === undefined) return say('browser: no Chromium found')
+  if (path === undefined) {
+    say('browser: no Chromium found')
+    return
+  }
   say('browser: scanning pages …')
-  const { cdp, close } = await startChromium(path)
+  const browser = await startChromium(path)
   try {
-    const page = await openPage(cdp)
+    const page = await openPage(browser.cdp)
     const small = await page(SMALL, sized(60, 2))
     yield row('scan of 100 KB, 9,000 nodes, p50', quantile(small.scan, 0.5), 60)
     yield row('hash of 100 KB, 9,000 nodes, p50', quantile(small.hash, 0.5), 15)
     const large = await page(LARGE, sized(20, 1))
     yield row('scan of 1 MB, p95', quantile(large.scan, 0.95), 500)
   } finally {
-    await close()
+    await browser.close()
   }
 }
 
@@ -52,7 +55,7 @@ async function openPage(cdp: Cdp): Promise<Measured> {
   const send = (method: string, params: object = {}): Promise<CdpResult> =>
     cdp.send(method, params, { session: String(sessionId), timeout: 120_000 })
   await send('Page.enable')
-  const frameId = asObject(asObject((await send('Page.getFrameTree'))['frameTree'])['frame'])['id']
+  const frameId = asObject(asObject((await send('Page.getFrameTree')).frameTree).frame).id
   const { executionContextId: contextId } = await send('Page.createIsolatedWorld', { frameId })
   await send('Runtime.evaluate', { expression: PAGE_SCRIPT, contextId })
   return async (rows, rounds) => {
@@ -60,7 +63,7 @@ async function openPage(cdp: Cdp): Promise<Measured> {
     const expression = `(${inPage.toString()})(${rounds})`
     const answer = await send('Runtime.evaluate', { expression, contextId, returnByValue: true })
     // Sound: that is what it returns.
-    const { scan, hash } = asObject(answer['result'])['value'] as { scan: number[]; hash: number[] }
+    const { scan, hash } = asObject(answer.result).value as { scan: number[]; hash: number[] }
     return { scan: Float64Array.from(scan), hash: Float64Array.from(hash) }
   }
 }

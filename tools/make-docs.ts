@@ -1,5 +1,6 @@
 // Writes docs/reasons.md, docs/findings.md, docs/http.md and docs/policy.schema.json from tables in the source, and the
-// generated parts of docs/gates.md, docs/formats.md and docs/verification.md. With --check, only compares.
+// generated parts of docs/gates.md, docs/formats.md, docs/verification.md and
+// docs/browser-guard.md. With --check, only compares.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { FINDINGS, STAGES } from '../packages/evidence/src/findings.ts'
@@ -7,6 +8,7 @@ import { adviceOf, REASONS, VERDICTS } from '../packages/evidence/src/reasons.ts
 import { httpReference } from '../packages/gateway/src/api/reference.ts'
 import { policySchemaText } from '../packages/gateway/src/workbench/policy-schema.ts'
 import { THREAT_CODES } from '../packages/kernel/src/gates/threat/finding.ts'
+import { FINDING_CODES } from '../packages/sentinel/src/codes.ts'
 
 const NOTICE = '<!-- Made by `npm run docs` from the source. Do not edit. -->'
 
@@ -58,6 +60,14 @@ function threatCodes(): string {
   return table(
     ['code', 'class', 'meaning'],
     codes.map(([code, { class: kind, about }]) => [`\`${code}\``, kind, about]),
+  )
+}
+
+function sentinelCodes(): string {
+  const codes = Object.entries(FINDING_CODES)
+  return table(
+    ['code', 'kind', 'meaning'],
+    codes.map(([code, { kind, about }]) => [`\`${code}\``, kind, about]),
   )
 }
 
@@ -138,6 +148,7 @@ const DOCUMENTS = {
     ...(await exampleParts()),
   }),
   'docs/formats.md': await pageWith('docs/formats.md', { 'reason-codes': codesByVerdict() }),
+  'docs/browser-guard.md': await pageWith('docs/browser-guard.md', { 'sentinel-codes': sentinelCodes() }),
   'docs/verification.md': await pageWith('docs/verification.md', { 'finding-codes': codesByStage() }),
 }
 

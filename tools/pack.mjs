@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = process.argv[2] ?? join(root, 'artifacts')
 // In the order of their dependencies.
-const PACKAGES = ['evidence', 'kernel', 'client', 'gateway']
+const PACKAGES = ['evidence', 'kernel', 'sentinel', 'client', 'gateway']
 
 rmSync(target, { recursive: true, force: true })
 mkdirSync(target, { recursive: true })

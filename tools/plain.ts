@@ -14,10 +14,10 @@ export type Area = (typeof AREAS)[number]
 
 /** Hits per area and package. Lower a number when a change removes hits; never raise one. */
 export const CEILING: Readonly<Record<Area, Readonly<Record<string, number>>>> = {
-  docs: { project: 0, client: 0, evidence: 0, gateway: 0, kernel: 0 },
+  docs: { project: 0, client: 0, evidence: 0, gateway: 0, kernel: 0, sentinel: 0 },
   // Both are entries of word lists that the scanner and the scope proposer match.
-  strings: { client: 0, evidence: 0, gateway: 0, kernel: 2 },
-  comments: { client: 0, evidence: 0, gateway: 0, kernel: 0 },
+  strings: { client: 0, evidence: 0, gateway: 0, kernel: 2, sentinel: 0 },
+  comments: { client: 0, evidence: 0, gateway: 0, kernel: 0, sentinel: 0 },
 }
 
 const IDIOMS: readonly (readonly [string, RegExp])[] = [

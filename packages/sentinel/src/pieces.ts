@@ -8,9 +8,9 @@ export interface Piece {
   readonly text: string
   /** The reason why a person cannot read it, or why that is not known; undefined if it is visible. */
   away: AwayCode | undefined
-  /** What is between it and the text before it: nothing inside of a line, else a line break. */
+  /** The separator before it: nothing inside of a line, else a line break. */
   readonly gap: '' | '\n' | '\t'
-  /** What a person sees instead of `text`, if that differs. */
+  /** The text that a person sees, if it differs from `text`. */
   readonly shown?: string
   readonly place: () => Place
 }
@@ -27,7 +27,7 @@ export interface Stream {
   at(start: number, end: number): Parts
 }
 
-/** What a range of a stream consists of. */
+/** The parts of a range of a stream. */
 interface Parts {
   readonly places: readonly (() => Place)[]
   /** The part of its characters that a person cannot read, the part for which that is unknown, and the part that has no box. */

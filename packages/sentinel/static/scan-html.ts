@@ -69,7 +69,7 @@ function stylesOf(root: Node): { readonly rules: readonly Rule[]; readonly isOpe
       else if (node.tagName === 'link') isOpen ||= /stylesheet/i.test(attribute(node, 'rel'))
       else isOpen ||= node.attrs.some(({ name }) => name.startsWith('on'))
     }
-    if ('childNodes' in node) stack.push(...node.childNodes)
+    if ('childNodes' in node) for (const child of node.childNodes) stack.push(child)
   }
   return { rules, isOpen }
 }

@@ -50,7 +50,7 @@ function draw(marks: readonly Mark[]): void {
   const root = host.attachShadow({ mode: 'closed' })
   for (const { x, y, width, height, codes, colour } of marks) {
     const box = document.createElement('div')
-    // What lies outside of the page is drawn at its edge.
+    // A place outside of the page is drawn at its edge.
     const place = `left:${Math.max(0, x)}px;top:${Math.max(0, y)}px;width:${Math.max(6, width)}px;height:${Math.max(6, height)}px`
     box.style.cssText = `position:absolute;box-sizing:border-box;border:2px solid ${colour};${place}`
     const label = document.createElement('div')

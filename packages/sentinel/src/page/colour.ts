@@ -15,7 +15,7 @@ export const ANYTHING: Back = { low: [0, 0, 0, 1], high: [255, 255, 255, 1] }
 const known = new Map<string, Rgba>()
 const MOST_KNOWN = 4096
 
-/** Reads a computed colour. What cannot be read is fully opaque and any colour, which is no single one: undefined. */
+/** Reads a computed colour; undefined if it cannot be read. */
 export function colourOf(text: string): Rgba | undefined {
   const before = known.get(text)
   if (before) return before
@@ -84,7 +84,7 @@ function ratio(a: number, b: number): number {
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
 }
 
-/** How well a text can be told from its background. */
+/** Whether the letters of a text differ enough from its background. */
 type Legibility = 'clear' | 'none' | 'unsure'
 
 // WCAG contrast. Text of another hue can be read although it is as light as its background.

@@ -31,7 +31,7 @@ export interface Waiting {
   readonly piece: Piece
 }
 
-/** What one document contains. */
+/** The texts, controls and layers of one document. */
 export interface DocumentRead {
   readonly pieces: Piece[]
   readonly waiting: Waiting[]
@@ -49,7 +49,7 @@ export interface DocumentRead {
   }[]
 }
 
-/** What is shared by all documents of a page. */
+/** The limits and asides that all documents of a page share. */
 export interface Reader {
   readonly meter: Meter
   readonly asides: Asides

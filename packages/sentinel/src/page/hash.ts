@@ -36,7 +36,7 @@ function collect(document: Document, parts: string[], depth: number): void {
   inside(document, root, parts, depth)
 }
 
-/** What `outerHTML` leaves out. */
+/** Adds the parts that `outerHTML` leaves out. */
 function inside(document: Document, root: Node, parts: string[], depth: number): void {
   if (depth > MOST_DEPTH) return
   const walker = walkerIn(document, root, NodeFilter.SHOW_ELEMENT)
@@ -66,7 +66,7 @@ function documentIn(frame: HTMLIFrameElement): Document | null {
   }
 }
 
-/** What a field contains. A password counts only as filled or empty, because hashes of short texts can be guessed. */
+/** The content of a field. A password counts only as filled or empty, because hashes of short texts can be guessed. */
 function stateOf(element: Element): string | undefined {
   if (isNamed(element, 'input')) {
     const value = valueOf(element)

@@ -1,4 +1,4 @@
-// What is painted over or under a point of the page, apart from the ancestors of a text.
+// Finds the elements that are painted over or under a point of the page.
 
 import { hasPoint, sizeOf, type Area } from './area.ts'
 import { ANYTHING, over, type Back, type Rgba } from './colour.ts'
@@ -57,7 +57,7 @@ export function createSheets(scrolling: Scrolling): Sheets {
       const stack = createStack(paint, order)
       for (const list of [tall, bands.get(Math.floor(y / BAND)) ?? []]) {
         for (const sheet of list) {
-          // What scrolls on its own is compared where it can be scrolled to.
+          // Content of another scrolling box is compared at the place to which it can be scrolled.
           if (isFixedOver(sheet, paint) || (sheet.port !== paint.port && !hasPoint(paint.port, x, y)))
             continue
           if (hasPoint(sheet.area, x, y)) stack.take(sheet)
@@ -109,7 +109,7 @@ interface Stack {
   point(): Point
 }
 
-/** What lies over and under a content of this paint. */
+/** Collects the layers over and under a content of this paint. */
 function createStack(paint: Paint, order: number): Stack {
   let hidden = 1
   let unsure = false

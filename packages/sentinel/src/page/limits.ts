@@ -1,4 +1,4 @@
-// The limits of a scan. What lies beyond them is unknown.
+// The limits of a scan. Everything beyond them is unknown.
 
 /** How much a scan may read. */
 export interface Limits {

@@ -19,12 +19,12 @@ import {
 /** Where something is in the painting order: pairs of z-index and order, from the outermost context. */
 export type Layer = readonly number[]
 
-/** What an element hands down to its content. Replaced, never changed. */
+/** The effects of an element and its ancestors on its content. Replaced, never changed. */
 export interface Paint {
   /** Why nothing inside can be read, whatever its own style is. */
   readonly away: AwayCode | undefined
   readonly opacity: number
-  /** What is painted behind the content. */
+  /** The background of the content. */
   readonly back: Back
   /** The paint of the letters, if the background shows only through them. */
   readonly through: readonly Rgba[] | 'picture' | undefined
@@ -54,7 +54,7 @@ interface Holder {
   holds(position: 'absolute' | 'fixed'): boolean
 }
 
-/** What an element paints itself. */
+/** The box, style and background of an element itself. */
 export interface Own {
   readonly paint: Paint
   /** The part of the window in which the element itself can be now. */

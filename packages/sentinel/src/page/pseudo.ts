@@ -3,7 +3,7 @@
 import { adoptedOf, allMatches, sheetsOf } from './native.ts'
 
 /** Whether a style sheet may add text before, after or in the marker of an element. */
-export type MayGenerate = (element: Element, name: string, classes: string | null) => boolean
+type MayGenerate = (element: Element, name: string, classes: string | null) => boolean
 
 const MOST_RULES = 8_000
 const MOST_LEFT = 40
@@ -18,7 +18,7 @@ interface Keys {
   rules: number
 }
 
-/** Reads the style sheets of a document. What cannot be read may add text anywhere. */
+/** Reads the style sheets of a document. A sheet that cannot be read may add text anywhere. */
 export function readPseudos(document: Document): MayGenerate {
   const keys: Keys = { tags: new Set(), classes: new Set(), left: [], rules: 0 }
   try {

@@ -120,7 +120,7 @@ function controlsOf(self: Document, read: DocumentRead): readonly Note[] {
   })
 }
 
-/** What a person reads on a control, if anything is rendered. */
+/** The text that a person reads on a control. */
 function textsIn(element: Element): string {
   return isHtml(element) ? shownTextOf(element).trim() : ''
 }

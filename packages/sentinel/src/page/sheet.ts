@@ -1,4 +1,4 @@
-// What an element paints over and under others.
+// Describes an element as a layer over and under others.
 
 import type { Area } from './area.ts'
 import { common } from './area.ts'
@@ -16,7 +16,7 @@ interface Painter {
   readonly drawn: boolean
 }
 
-/** What an element paints; undefined if that is nothing. */
+/** An element as a layer; undefined if it paints nothing. */
 export function sheetOf(
   { element, name, drawing, drawn }: Painter,
   own: Own,

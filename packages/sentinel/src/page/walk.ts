@@ -151,7 +151,7 @@ export function createWalk(
       shadows++
       children(shadow, paint, letters, depth)
       shadows--
-      // What no slot takes is not rendered.
+      // A child without a slot is not rendered.
       for (let child = firstOf(self); child; child = nextOf(child))
         if (!hasSlot(child)) unrenderedNode(child, depth)
       return
