@@ -157,14 +157,14 @@ test('a room of the kernel takes types from any other', () => {
   expect(check(path, "import type { Flow } from '../gates/taint/flow.ts'")).toEqual([])
 })
 
-test('sentinel takes types from evidence and nothing else', () => {
-  const path = 'packages/sentinel/src/scan.ts'
-  expect(check(path, "import type { Receipt } from '@tollgate/evidence'")).toEqual([])
-  expect(check(path, "export type { Receipt } from '@tollgate/evidence'")).toEqual([])
-  expect(check(path, "let a: import('@tollgate/evidence').Receipt")).toEqual([])
-  const rule = '`packages/sentinel/src` takes only types from it, write `import type`'
-  expect(check(path, "import { sha256 } from '@tollgate/evidence'")).toEqual([rule])
-  expect(check(path, "import { type Receipt } from '@tollgate/evidence'")).toEqual([rule])
+test('a room can take types of a package and nothing else', () => {
+  const path = 'packages/gateway/src/sealing.ts'
+  expect(check(path, "import type { Intent } from '@tollgate/kernel'")).toEqual([])
+  expect(check(path, "export type { Intent } from '@tollgate/kernel'")).toEqual([])
+  expect(check(path, "let a: import('@tollgate/kernel').Intent")).toEqual([])
+  const rule = '`packages/gateway/src/sealing.ts` takes only types from it, write `import type`'
+  expect(check(path, "import { enforce } from '@tollgate/kernel'")).toEqual([rule])
+  expect(check(path, "import { type Intent } from '@tollgate/kernel'")).toEqual([rule])
 })
 
 test('a dependency of a package that the table lacks is named with its line', () => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import process from 'node:process'
 import type { Readable, Writable } from 'node:stream'
+import { setTimeout } from 'node:timers/promises'
 import { connectCdp, type Cdp } from './cdp.ts'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
@@ -70,6 +71,7 @@ const FLAGS = [
 ]
 
 const CLOSING = 5_000
+const MAX_TRIES = 250
 
 /** Starts a browser. Rejects if it does not answer. */
 export async function startChromium(path: string, flags: readonly string[] = []): Promise<Chromium> {
@@ -101,20 +103,21 @@ export async function startChromium(path: string, flags: readonly string[] = [])
 
 async function end(child: ChildProcess, cdp: Cdp, exited: Promise<void>, profile: string): Promise<void> {
   cdp.send('Browser.close').catch(() => undefined)
-  const patience = setTimeout(() => kill(child), CLOSING)
+  const patience = globalThis.setTimeout(() => kill(child), CLOSING)
   await exited
   clearTimeout(patience)
   cdp.close()
   // Helpers that outlive the browser may still write to the profile.
-  kill(child)
+  for (let tries = 0; kill(child) && tries < MAX_TRIES; tries++) await setTimeout(20)
   rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
 }
 
-function kill({ pid }: ChildProcess): void {
-  if (pid === undefined) return
+/** Ends the process group of a browser; false if all of it has exited. */
+function kill({ pid }: ChildProcess): boolean {
+  if (pid === undefined) return false
   try {
-    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL')
+    return process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL')
   } catch {
-    // All of them have exited.
+    return false
   }
 }

@@ -51,9 +51,9 @@ export async function openTab(cdp: Cdp, network: boolean): Promise<Tab> {
   }
 }
 
-type Send = (method: string, params?: object, timeout?: number) => Promise<CdpResult>
+type SendToPage = (method: string, params?: object, timeout?: number) => Promise<CdpResult>
 
-async function open(cdp: Cdp, session: string, send: Send, url: string): Promise<boolean> {
+async function open(cdp: Cdp, session: string, send: SendToPage, url: string): Promise<boolean> {
   let forget = (): void => undefined
   const loaded = new Promise<boolean>((resolve) => {
     const timer = setTimeout(() => resolve(false), LOADING)
@@ -73,7 +73,7 @@ async function open(cdp: Cdp, session: string, send: Send, url: string): Promise
 }
 
 /** Evaluates in a new isolated world, whose functions the page cannot have replaced. */
-async function evaluate(send: Send, expression: string): Promise<unknown> {
+async function evaluate(send: SendToPage, expression: string): Promise<unknown> {
   const { frameTree } = await send('Page.getFrameTree')
   const frameId = asObject(asObject(frameTree)['frame'])['id']
   const world = await send('Page.createIsolatedWorld', { frameId, worldName: 'tollgate-sentinel' })

@@ -98,7 +98,7 @@ function wordsOf(run: Run, piece: Piece, range: Range, { sheets, reach, offset }
 }
 
 const LEAST_RUN = 5
-const LONGEST_PART = 20
+const MAX_PART_LENGTH = 20
 
 /** Texts of many small parts whose order on the screen is not that of the document. */
 export function reorderedIn({ waiting, offset }: DocumentRead): Aside[] {
@@ -112,7 +112,7 @@ export function reorderedIn({ waiting, offset }: DocumentRead): Aside[] {
   }
   for (const each of waiting) {
     const last = group.at(-1)
-    const isShort = each.run.text.length <= LONGEST_PART && each.piece.away === undefined
+    const isShort = each.run.text.length <= MAX_PART_LENGTH && each.piece.away === undefined
     if (!isShort || (last && !areNear(last.run, each.run))) finish()
     if (isShort) group.push(each)
   }
