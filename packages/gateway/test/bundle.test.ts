@@ -143,7 +143,6 @@ describe('a command loads only what it needs:', () => {
   const LEDGER = /^packages\/kernel\/dist\/src\/(?:road|ledger)\/|\/gateway\/dist\/src\/(?:store|open|api)/
   const VERIFIER = /^packages\/evidence\/dist\/src\/(?:verify|audit|pack)/
   const LANGUAGES = /node_modules\/(?:yaml|re2js|@marcbachmann)\//
-  const COMMANDER = /node_modules\/commander\//
 
   function expectNone(modules: readonly string[], parts: readonly RegExp[]): void {
     for (const part of parts) expect(modules.filter((module) => part.test(module))).toEqual([])
@@ -151,18 +150,21 @@ describe('a command loads only what it needs:', () => {
 
   it('each part of the list is in the bundle', () => {
     const all = Object.values(contents).flat()
-    for (const part of [KERNEL, SCANNER, LEDGER, VERIFIER, LANGUAGES, COMMANDER])
+    for (const part of [KERNEL, SCANNER, LEDGER, VERIFIER, LANGUAGES])
       expect(
         all.some((module) => part.test(module)),
         String(part),
       ).toBe(true)
   })
 
-  it.each([
-    ['`--version`', ['--version'], [KERNEL, LEDGER, VERIFIER, LANGUAGES, COMMANDER]],
-    ['`policy check`', ['policy', 'check', FULL], [SCANNER, LEDGER, VERIFIER]],
-  ])('%s', async (_, args, never) => {
-    expectNone(await loaded(...args), never)
+  it('`--version`', async () => {
+    expect(
+      (await loaded('--version')).map((module) => module.replace('packages/gateway/dist/src/cli/', '')),
+    ).toEqual(['main.js', 'program/version.js'])
+  })
+
+  it('`policy check`', async () => {
+    expectNone(await loaded('policy', 'check', FULL), [SCANNER, LEDGER, VERIFIER])
   })
 
   it('`status`, while no receipt changes trust', async () => {

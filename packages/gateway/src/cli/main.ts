@@ -1,20 +1,14 @@
 #!/usr/bin/env node
-// Entry point of `tollgate`: runs one command line and exits with its code.
+// Entry point of `tollgate`. The version is answered without the code of the commands, which takes longer to load than Node.
 
 import process from 'node:process'
-import { listenForInterrupts, wasInterrupted } from './program/interrupt.ts'
-import { complain, say } from './program/terminal.ts'
-import { runCommand } from './run.ts'
+import { VERSION } from './program/version.ts'
 
-listenForInterrupts()
-process.on('uncaughtException', (fault) => process.exit(complain(fault)))
-// A closed pipe is not an error; a full disk is.
-process.stdout.on('error', (fault: NodeJS.ErrnoException) => {
-  if (fault.code !== 'EPIPE') say(`error: the output could not be written: ${fault.message}`)
-  process.exit(fault.code === 'EPIPE' ? process.exitCode : 1)
-})
-
-// Not awaited: the bundle is CommonJS, which starts faster and has no top-level await.
-void runCommand(process.argv).then((exit) => {
-  if (!wasInterrupted()) process.exitCode = exit
-})
+const [, , first = '', ...more] = process.argv
+if (more.length === 0 && /^(?:-V|--version)$/.test(first)) {
+  process.stdout.on('error', () => process.exit(1))
+  process.stdout.write(`${VERSION}\n`)
+} else {
+  // Not awaited: the bundle is CommonJS, which starts faster and has no top-level await.
+  void import('./command-line.ts')
+}

@@ -1,21 +1,12 @@
 // Runs one command line and turns its outcome into an exit code.
 
-import process from 'node:process'
+import { CommanderError } from 'commander'
+import { createProgram } from './commands.ts'
 import { wasInterrupted } from './program/interrupt.ts'
 import { complain } from './program/terminal.ts'
-import { VERSION } from './program/version.ts'
 
 /** Runs the command in `args`, which has the form of `process.argv`. Returns the exit code. Never throws. */
 export async function runCommand(args: readonly string[]): Promise<number> {
-  if (args.length === 3 && /^(?:-V|--version)$/.test(args[2] ?? '')) {
-    // Answered here, because loading the declarations takes longer.
-    process.stdout.write(`${VERSION}\n`)
-    return 0
-  }
-  const [{ CommanderError }, { createProgram }] = await Promise.all([
-    import('commander'),
-    import('./commands.ts'),
-  ])
   let exit = 0
   try {
     const program = await createProgram((code) => {
