@@ -18,6 +18,7 @@ import { llmRows } from './llm.ts'
 import { mcpRows } from './mcp.ts'
 import { policyRows } from './policy.ts'
 import { scannerRows } from './scanner.ts'
+import { startRows } from './start.ts'
 import type { Row } from './measure.ts'
 
 type Measure = (say: (line: string) => void) => AsyncIterable<Row>
@@ -30,6 +31,7 @@ const AREAS: Readonly<Record<string, Measure>> = {
   mcp: mcpRows,
   ladder: ladderRows,
   llm: llmRows,
+  start: startRows,
   cli: cliRows,
   policy: policyRows,
   scanner: scannerRows,
