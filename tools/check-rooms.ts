@@ -271,7 +271,7 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/bin', dev: true, node: ['node:fs', 'node:module'] },
   {
     ...tests('gateway', 'kernel', 'client', 'sentinel', 'evidence'),
-    npm: ['@photostructure/sqlite', 'yaml'],
+    npm: ['@photostructure/sqlite', 'commander', 'yaml'],
   },
 
   { at: 'conformance', packages: ['client', 'evidence', 'evidence/node'], dev: true, node: true },

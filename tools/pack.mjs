@@ -7,8 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = process.argv[2] ?? join(root, 'artifacts')
-// In the order of their dependencies.
-const PACKAGES = ['evidence', 'kernel', 'sentinel', 'client', 'gateway']
+const PACKAGES = readdirSync(join(root, 'packages')).filter((name) => manifestOf(name).private !== true)
 
 rmSync(target, { recursive: true, force: true })
 mkdirSync(target, { recursive: true })
@@ -17,7 +16,7 @@ rmSync(join(root, 'packages/gateway/dist/bundle'), { recursive: true, force: tru
 console.log('building …')
 run('npm', 'run', '-s', 'build')
 for (const name of PACKAGES) {
-  const { scripts = {} } = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))
+  const { scripts = {} } = manifestOf(name)
   const hooks = Object.keys(scripts).filter((script) => /^(?:pre|post)?install$|^prepare$/.test(script))
   if (hooks.length > 0) throw new Error(`packages/${name} runs ${hooks.join(', ')} when it is installed`)
 }
@@ -31,6 +30,10 @@ for (const file of files) console.log(`  ${file}`)
 console.log('install them in any directory, then put `tollgate` on your PATH:')
 console.log(`  npm install ${join(target, '*.tgz')}`)
 console.log('  npx --no-install tollgate self-install')
+
+function manifestOf(name) {
+  return JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))
+}
 
 function run(command, ...args) {
   execFileSync(command, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })

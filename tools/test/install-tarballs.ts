@@ -28,6 +28,7 @@ export function installTarballs(tarballs: readonly string[], to: string): void {
     for (const name of Object.keys(manifestOf(folder).dependencies ?? {})) {
       const target = join(modules, name)
       if (existsSync(target)) continue
+      if (name.startsWith('@tollgate/')) throw new Error(`${name} was not packed`)
       mkdirSync(dirname(target), { recursive: true })
       linkTree(sourceOf(name), target)
       wanted.push(target)

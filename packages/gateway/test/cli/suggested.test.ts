@@ -9,7 +9,7 @@ import { problemOf } from './command-lines.ts'
 
 type Command = Awaited<ReturnType<typeof createProgram>>
 
-const PACKAGES = ['evidence', 'kernel', 'client', 'gateway'].map((name) =>
+const PACKAGES = ['evidence', 'kernel', 'client', 'sentinel', 'gateway'].map((name) =>
   fileURLToPath(new URL(`../../../${name}/src/`, import.meta.url)),
 )
 const SCRIPTS = fileURLToPath(new URL('scripts/', import.meta.url))
