@@ -3,7 +3,8 @@
 import process from 'node:process'
 import { Command } from 'commander'
 import { chooseGateway, typedGateway } from './program/choose-gateway.ts'
-import { collect, complaint, dated, examples, filtered, local, port, remote, whole } from './program/forms.ts'
+import { collect, complaint, dated, filtered, local, port, remote, whole } from './program/forms.ts'
+import { examples, HELP } from './program/help.ts'
 import type * as browserCommands from './browser/commands.ts'
 import type * as delegationCommands from './people/delegation-commands.ts'
 import type * as groupCommands from './groups.ts'
@@ -44,6 +45,7 @@ export async function createProgram(finish: (exit: number) => void, first?: stri
     .version(VERSION, '-V, --version', 'print the version')
     .helpCommand('help [command]', 'print help for a command')
     .helpOption('-h, --help', 'print help')
+    .configureHelp(HELP)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void process.stdout.write(runnable(text)),
@@ -117,7 +119,7 @@ function addSetup(program: Command, to: To, groups: Groups): void {
   local(program, 'init')
     .summary('create a data directory: keys, configuration, policy, ledger')
     .description(
-      'Creates a data directory and lists the new files. Never overwrites a file.\nOn a terminal, it stores the admin token under a passphrase, as `tollgate login` does. Otherwise it prints the token once, to\nstandard output.',
+      'Creates a data directory and lists the new files. Never overwrites a file. On a terminal, it stores the admin token under a passphrase, as `tollgate login` does. Otherwise it prints the token once, to standard output.',
     )
     .addOption(port('the port in the new configuration'))
     .option('--passphrase', 'encrypt the key files with the passphrase in TOLLGATE_KEY_PASSPHRASE')
@@ -136,7 +138,7 @@ function addSetup(program: Command, to: To, groups: Groups): void {
     .command('self-install')
     .summary('put `tollgate` on your PATH')
     .description(
-      'Writes a small launcher for this installation into a directory of your own, ~/.local/bin by default.\nRefuses to replace another program. Needs no root and downloads nothing.',
+      'Writes a small launcher for this installation into a directory of your own, ~/.local/bin by default. Refuses to replace another program. Needs no root and downloads nothing.',
     )
     .option('--dir <dir>', 'the directory for the launcher')
     .option('--remove', 'remove the launcher again')
@@ -146,7 +148,7 @@ function addSetup(program: Command, to: To, groups: Groups): void {
   local(program, 'up')
     .summary('start a gateway on this machine and create missing files')
     .description(
-      'For evaluation and policy authoring. Creates missing files, lists them, and serves until Ctrl-C.\nFor production use `tollgate serve`.',
+      'For evaluation and policy authoring. Creates missing files, lists them, and serves until Ctrl-C. For production use `tollgate serve`.',
     )
     .addOption(port('listen on this port instead of the configured one; 0 picks a free port'))
     .option('--watch', 'activate the policy file whenever it changes; for policy authoring only')
@@ -164,7 +166,7 @@ function addSetup(program: Command, to: To, groups: Groups): void {
   local(program, 'serve')
     .summary('run the gateway of a data directory, for production')
     .description(
-      'Creates no files: if one is missing, it stops with an error. Logs JSON lines to standard error.\nAfter SIGTERM it finishes the running requests and stops.',
+      'Creates no files: if one is missing, it stops with an error. Logs JSON lines to standard error. After SIGTERM it finishes the running requests and stops.',
     )
     .addOption(port('listen on this port instead of the configured one; 0 picks a free port'))
     .addHelpText(...examples(['tollgate serve --data /var/lib/tollgate', '']))
@@ -174,7 +176,7 @@ function addSetup(program: Command, to: To, groups: Groups): void {
     .command('demo')
     .summary('see what a gateway does, with real calls')
     .description(
-      'Starts a gateway in a temporary directory and shows an allowed call, denied calls, a call that a person approves,\na slow exfiltration, an export, a verification and a forgery. Removes all its files at the end.',
+      'Starts a gateway in a temporary directory and shows an allowed call, denied calls, a call that a person approves, a slow exfiltration, an export, a verification and a forgery. Removes all its files at the end.',
     )
     .option('--json', 'print each step as one line of JSON')
     .addHelpText(...examples(['tollgate demo', '']))
@@ -225,7 +227,7 @@ function addEvidence(program: Command, to: To, groups: Groups): void {
   dated(filtered(remote(program, 'export')))
     .summary('write an evidence pack')
     .description(
-      'Writes the ledger, or a part of it, as a pack that anyone can verify offline. Never overwrites a file.\nWith filters it writes only the receipts that match, each with its own proof.',
+      'Writes the ledger, or a part of it, as a pack that anyone can verify offline. Never overwrites a file. With filters it writes only the receipts that match, each with its own proof.',
     )
     .option('-o, --output <file>', 'the new file; default: standard output')
     .addOption(whole('--from <index>', 'the first entry', 0, Number.MAX_SAFE_INTEGER))
@@ -251,7 +253,7 @@ function addEvidence(program: Command, to: To, groups: Groups): void {
     .command('verify')
     .summary('check an evidence pack, offline')
     .description(
-      'The same check as `tollgate-verify`, which auditors can install separately.\nExit code: 0 verified, 1 a proof failed, 2 unreadable, 3 integrity only (no trust file).',
+      'The same check as `tollgate-verify`, which auditors can install separately.\n\nExit code: 0 verified, 1 a proof failed, 2 unreadable, 3 integrity only (no trust file).',
     )
     .argument('<pack>', 'the pack to check')
     .option('--trust <file>', 'the trust file with the ledger key; get it separately from the pack')

@@ -3,7 +3,8 @@
 import { Option, type Command } from 'commander'
 import { nearest } from '../tools/near.ts'
 import type { To } from './commands.ts'
-import { collect, dated, examples, filtered, local, remote, whole } from './program/forms.ts'
+import { collect, dated, filtered, local, remote, whole } from './program/forms.ts'
+import { examples } from './program/help.ts'
 import { UsageError } from './program/terminal.ts'
 
 /** Adds `login`, `logout` and `whoami`. */
@@ -12,7 +13,7 @@ export function addLogin(program: Command, to: To): void {
   remote(program, 'login')
     .summary('store your token, encrypted under a passphrase')
     .description(
-      'Asks for a token, or reads it from standard input, and checks it. Then it asks for a passphrase on the terminal and stores\nthe token encrypted. Commands that decide, such as `tollgate approvals approve ID`, ask for the passphrase. An agent that runs\nas the same user cannot read the token without it.',
+      'Asks for a token, or reads it from standard input, and checks it. Then it asks for a passphrase on the terminal and stores the token encrypted. Commands that decide, such as `tollgate approvals approve ID`, ask for the passphrase. An agent that runs as the same user cannot read the token without it.',
     )
     .addHelpText(
       ...examples(
@@ -85,7 +86,7 @@ export function addApprovals(program: Command, to: To): void {
   remote(approvals, 'view', { isDefault: true })
     .summary('answer pending requests on the terminal; the default')
     .description(
-      'Shows pending requests with their exact arguments. Keys: up and down select, a approves once, d denies, w proposes a\nrule that always allows the call, q quits.\nWithout a terminal or a running gateway, it prints the list.',
+      'Shows pending requests with their exact arguments. Keys: up and down select, a approves once, d denies, w proposes a rule that always allows the call, q quits. Without a terminal or a running gateway, it prints the list.',
     )
     .addHelpText(...examples(['tollgate approvals', '']))
     .action(to(async () => (await import('./people/approvals-view.ts')).runView))
@@ -102,7 +103,7 @@ export function addApprovals(program: Command, to: To): void {
   remote(approvals, 'always')
     .summary('propose a rule that always allows a pending call')
     .description(
-      'Shows a narrow rule for exactly this call as a change of the policy, tested with generated calls. An admin is asked whether to\nactivate it and approve the call. For other roles the changed policy becomes a file that an admin can activate.',
+      'Shows a narrow rule for exactly this call as a change of the policy, tested with generated calls. An admin is asked whether to activate it and approve the call. For other roles the changed policy becomes a file that an admin can activate.',
     )
     .argument('<request>', 'its id, or its first 8 characters')
     .option('--out <file>', 'only write the changed policy to a new file')
@@ -213,7 +214,7 @@ export function addThreat(program: Command, to: To): void {
     .command('scan')
     .summary('scan texts for attacks and print the findings as JSON lines')
     .description(
-      'Reads text, or JSON lines with a field `text`. Prints one line of JSON for each record: whether it is flagged, and the findings\nwith their positions. Flagged means that the gates would treat the text as suspicious. The text is only printed with `--show`.\nFiles that end with `.gz` are decompressed.\n\nExit code: 0 nothing is flagged, 1 something is flagged, 2 an input could not be read.',
+      'Reads text, or JSON lines with a field `text`. Prints one line of JSON for each record: whether it is flagged, and the findings with their positions. Flagged means that the gates would treat the text as suspicious. The text is only printed with `--show`. Files that end with `.gz` are decompressed.\n\nExit code: 0 nothing is flagged, 1 something is flagged, 2 an input could not be read.',
     )
     .argument('[file...]', 'the files, or `-` for standard input (the default)')
     .addOption(

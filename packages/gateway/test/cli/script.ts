@@ -156,9 +156,16 @@ export async function makeTemplate(folder: string): Promise<string> {
   const env = { HOME: folder, XDG_STATE_HOME: join(folder, 'state') }
   const ran = await run({ work: folder, env }, process.execPath, [COMMAND, 'init', '--data', data]).ended
   demand(ran.exit === 0, `init failed: ${ran.stderr}`)
-  mkdirSync(join(folder, 'bin'))
-  symlinkSync(COMMAND, join(folder, 'bin', 'tollgate'))
+  linkCommand(folder)
   return data
+}
+
+/** Creates a directory for the PATH with `tollgate`. */
+export function linkCommand(folder: string): string {
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  symlinkSync(COMMAND, join(bin, 'tollgate'))
+  return bin
 }
 
 function demand(holds: boolean, otherwise: string): void {

@@ -1,11 +1,14 @@
 // Checks that every command that the product prints exists and has its required arguments. Words in capitals are placeholders.
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { createProgram } from '../../src/cli/commands.ts'
 import { welcome } from '../../src/cli/setup/welcome.ts'
 import { problemOf } from './command-lines.ts'
+import { linkCommand } from './script.ts'
 
 type Command = Awaited<ReturnType<typeof createProgram>>
 
@@ -14,6 +17,11 @@ const PACKAGES = ['evidence', 'kernel', 'client', 'sentinel', 'gateway'].map((na
 )
 const SCRIPTS = fileURLToPath(new URL('scripts/', import.meta.url))
 const SUGGESTED = /\\?`(?: {2})?tollgate ((?:[^`\\]|\$\{[^}]*\})+)\\?`/g
+
+// Examples have the words of an absolute command if `tollgate` is not on the PATH.
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-suggested-'))
+process.env.PATH = linkCommand(folder)
+afterAll(() => rmSync(folder, { recursive: true }))
 
 type Found = readonly (readonly [command: string, place: string])[]
 
@@ -39,7 +47,9 @@ function commandLines(text: string, place: string): Found {
 async function helpTexts(): Promise<Found> {
   const walk = (command: Command): Found => {
     let text = ''
-    command.configureOutput({ writeOut: (part) => void (text += part) }).outputHelp()
+    // Wide enough for one line for each example.
+    const output = { writeOut: (part: string) => void (text += part), getOutHelpWidth: () => 1000 }
+    command.configureOutput(output).outputHelp()
     const [, examples = ''] = text.split('\nExamples:\n')
     return [...commandLines(examples, `help of ${command.name()}`), ...command.commands.flatMap(walk)]
   }

@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander'
 import type { To } from '../commands.ts'
-import { examples, whole } from '../program/forms.ts'
+import { whole } from '../program/forms.ts'
+import { examples } from '../program/help.ts'
 
 /** Adds `sentinel`. */
 export function addSentinel(program: Command, to: To): void {
@@ -14,7 +15,7 @@ export function addSentinel(program: Command, to: To): void {
     .command('scan')
     .summary('scan pages and report what a person cannot see and an agent can')
     .description(
-      'Opens each page in Chromium, headless and with a new profile, and reports the risk from 0 to 100 and every finding. A file is\nopened without network, an address with it. Chromium is TOLLGATE_BROWSER, or the first one on your PATH. Without Chromium, or\nwith `--static`, only the HTML is read: this is weaker, and what a style sheet or a script could hide is unknown.\n\nExit code: 0 no page exceeds the limit, 1 a page exceeds it or could not be scanned, 2 wrong usage.',
+      'Opens each page in Chromium, headless and with a new profile, and reports the risk from 0 to 100 and every finding. A file is opened without network, an address with it. Chromium is TOLLGATE_BROWSER, or the first one on your PATH. Without Chromium, or with `--static`, only the HTML is read: this is weaker, and what a style sheet or a script could hide is unknown.\n\nExit code: 0 no page exceeds the limit, 1 a page exceeds it or could not be scanned, 2 wrong usage.',
     )
     .argument('<page...>', 'paths of HTML files, or addresses that begin with http:// or https://')
     .option('--static', 'read only the HTML, without a browser')

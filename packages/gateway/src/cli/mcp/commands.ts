@@ -6,7 +6,8 @@ import { SEVERITIES } from '../../tools/finding.ts'
 import { nearest } from '../../tools/near.ts'
 import type { To } from '../commands.ts'
 import { FACULTY_GROUPS } from './faculties.ts'
-import { examples, remote } from '../program/forms.ts'
+import { remote } from '../program/forms.ts'
+import { examples } from '../program/help.ts'
 import { UsageError } from '../program/terminal.ts'
 
 /** Adds `mcp`. */
@@ -16,7 +17,7 @@ export function addMcp(program: Command, to: To): void {
     .summary('wrap MCP servers; review and approve their tools')
     .usage('[command]\n       tollgate mcp [--name NAME] [--data DIR] -- COMMAND [ARGS]')
     .description(
-      'Lists, reviews and approves the tools of MCP servers behind the gateway. A tool can only be called after a person has approved\nits exact definition.\n\nWith a command after `--`, wraps an MCP server: use it as the server command of an MCP client. The gateway then starts the\nserver and decides every call.',
+      'Lists, reviews and approves the tools of MCP servers behind the gateway. A tool can only be called after a person has approved its exact definition.\n\nWith a command after `--`, wraps an MCP server: use it as the server command of an MCP client. The gateway then starts the server and decides every call.',
     )
     .addHelpText(
       ...examples(
@@ -81,7 +82,7 @@ function addDeciding(mcp: Command, to: To): void {
   remote(mcp, 'approve')
     .summary('approve tools with exactly their current definitions')
     .description(
-      'Shows the tools that are not approved yet by risk, and asks for confirmation. Other abilities of a server (prompts,\nresources, sampling, elicitation, roots) are explained and asked separately; in a script, name them with `--also`.\nIf a definition changes later, calls are denied until a person approves it again.',
+      'Shows the tools that are not approved yet by risk, and asks for confirmation. Other abilities of a server (prompts, resources, sampling, elicitation, roots) are explained and asked separately; in a script, name them with `--also`. If a definition changes later, calls are denied until a person approves it again.',
     )
     .argument('<names...>', 'SERVER for all its tools, or SERVER/TOOL')
     .option('--yes', 'do not ask for confirmation')
@@ -110,7 +111,7 @@ function addScan(mcp: Command, to: To): void {
     .command('scan')
     .summary('scan the servers in the configuration of an MCP client')
     .description(
-      'Starts each server in the configuration of an MCP client, lists its tools, and reports problems in the definitions and in\nthe file. Calls no tool and needs no gateway.\nExit code: 1 if there is a finding of at least the severity of `--fail-on`.',
+      'Starts each server in the configuration of an MCP client, lists its tools, and reports problems in the definitions and in the file. Calls no tool and needs no gateway.\n\nExit code: 1 if there is a finding of at least the severity of `--fail-on`.',
     )
     .argument(
       '<config>',

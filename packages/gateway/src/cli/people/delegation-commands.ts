@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander'
 import type { To } from '../commands.ts'
-import { collect, examples, local, remote, whole } from '../program/forms.ts'
+import { collect, local, remote, whole } from '../program/forms.ts'
+import { examples } from '../program/help.ts'
 
 /** Adds `delegations`. */
 export function addDelegations(program: Command, to: To): void {
@@ -39,7 +40,7 @@ function addGrant(delegations: Command, to: To): void {
   remote(delegations, 'grant')
     .summary('sign and register a delegation')
     .description(
-      'Signs a delegation on this machine with the key of the delegator, and registers it at the gateway.\nA delegation only limits: each call is checked as usual, and must also be within the delegation.',
+      'Signs a delegation on this machine with the key of the delegator, and registers it at the gateway. A delegation only limits: each call is checked as usual, and must also be within the delegation.',
     )
     .requiredOption('--from <principal>', 'the delegator; its public key is in the policy')
     .requiredOption('--to <principal>', 'the delegate, which acts for the delegator')
@@ -74,7 +75,7 @@ export function addSessions(program: Command, to: To): void {
   remote(sessions, 'reset')
     .summary('reset the risk of a session')
     .description(
-      'For a session that is denied because of its risk, after you have reviewed it. Also removes its share of the risk of its principal.\nData labels stay. Recorded as a receipt.',
+      'For a session that is denied because of its risk, after you have reviewed it. Also removes its share of the risk of its principal. Data labels stay. Recorded as a receipt.',
     )
     .argument('<session>', 'its id')
     .requiredOption('--because <why>', 'the reason; stored in the receipt')

@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander'
 import type { To } from '../commands.ts'
-import { collect, examples, local, remote, whole } from '../program/forms.ts'
+import { collect, local, remote, whole } from '../program/forms.ts'
+import { examples } from '../program/help.ts'
 
 /** Adds `policy`. */
 export function addPolicy(program: Command, to: To): void {
@@ -13,7 +14,7 @@ export function addPolicy(program: Command, to: To): void {
   local(policy, 'check')
     .summary('check a policy file for mistakes and likely errors')
     .description(
-      'Reports every mistake with its position and how to fix it. If there is none, warns about rules that are never reached,\nconditions that can never be true, names that match no tool, and rules that allow too much. Does not activate the policy.',
+      'Reports every mistake with its position and how to fix it. If there is none, warns about rules that are never reached, conditions that can never be true, names that match no tool, and rules that allow too much. Does not activate the policy.',
     )
     .argument('[file]', 'the file; default: the policy of the data directory')
     .option('--strict', 'also exit with 1 if there are warnings')
@@ -27,7 +28,7 @@ export function addPolicy(program: Command, to: To): void {
   local(policy, 'fmt')
     .summary('format policy files; comments are kept')
     .description(
-      'Formats policy files: fixed order of keys, one style of quotes, 110 columns. Keeps comments.\nChecks that the meaning is unchanged before it writes a file.',
+      'Formats policy files: fixed order of keys, one style of quotes, 110 columns. Keeps comments. Checks that the meaning is unchanged before it writes a file.',
     )
     .argument('[file...]', 'the files, or `-` for standard input; default: the policy of the data directory')
     .option('--check', 'write nothing; exit with 1 and list the files that would change')
@@ -43,7 +44,7 @@ export function addPolicy(program: Command, to: To): void {
     .command('schema')
     .summary('print the JSON Schema of policy files, for editors')
     .description(
-      'Editors use it to complete and check YAML. Add this as the first line of a policy:\n# yaml-language-server: $schema=./policy.schema.json',
+      'Editors use it to complete and check YAML. Add this as the first line of a policy:\n\n  # yaml-language-server: $schema=./policy.schema.json',
     )
     .option('--cases', 'print the schema of case files instead, see `tollgate policy test`')
     .option('--json', 'print JSON (the default)')
@@ -57,7 +58,7 @@ export function addPolicy(program: Command, to: To): void {
   local(policy, 'test')
     .summary('run the test cases of a policy')
     .description(
-      'Runs case files: `policy.test.yaml` contains calls and the expected verdicts of `policy.yaml`. Each case runs in the real\nkernel with its own ledger in memory. Reports failed cases with the reason, and which rules and gates no case covers.\n\nExit code: 0 all cases pass, 1 a case fails, 2 there is no case.',
+      'Runs case files: `policy.test.yaml` contains calls and the expected verdicts of `policy.yaml`. Each case runs in the real kernel with its own ledger in memory. Reports failed cases with the reason, and which rules and gates no case covers.\n\nExit code: 0 all cases pass, 1 a case fails, 2 there is no case.',
     )
     .argument(
       '[path...]',
@@ -80,7 +81,7 @@ export function addPolicy(program: Command, to: To): void {
   remote(policy, 'activate')
     .summary('put a policy file in force')
     .description(
-      'Puts a policy file in force. A file with mistakes changes nothing. If the file is not the policy file of the data directory,\nasks whether to copy it there or to remember its path. Asks before the starter policy replaces another one.',
+      'Puts a policy file in force. A file with mistakes changes nothing. If the file is not the policy file of the data directory, asks whether to copy it there or to remember its path. Asks before the starter policy replaces another one.',
     )
     .argument('[file]', 'the file; default: the policy file of the data directory')
     .option('--copy', 'also copy the file, and its test cases, over the policy file of the data directory')
@@ -96,7 +97,7 @@ export function addPolicy(program: Command, to: To): void {
   remote(policy, 'explain')
     .summary('explain why a call would be, or was, allowed or denied')
     .description(
-      'Shows the answer of each step of the ladder and of each rule to a call, and everything that prevents an ALLOW.\nRecords nothing. Uses the state of the ledger, or with `--policy` only a policy file.\nGive a receipt instead of a call to see why that decision was made.',
+      'Shows the answer of each step of the ladder and of each rule to a call, and everything that prevents an ALLOW. Records nothing. Uses the state of the ledger, or with `--policy` only a policy file. Give a receipt instead of a call to see why that decision was made.',
     )
     .argument('[receipt]', 'the id of a decision, or at least its first 8 digits')
     .option('--tool <name>', 'the tool')
@@ -125,7 +126,7 @@ export function addPolicy(program: Command, to: To): void {
   remote(policy, 'diff')
     .summary('show which decisions change between two policies; for CI')
     .description(
-      'Runs calls under both policies and reports which verdicts change, looser verdicts first. The calls come from the ledger, from\nthe case files of the policies (`NAME.test.yaml`), and from a generator that tries every rule and gate. With one file, compares\nit with the policy in force; without a file, compares the policy file of the data directory with it.\n\nExits with 1 if a call becomes allowed that was denied or escalated, or if a rule or section has changed and no call shows the\neffect. Accept such a change by name: the id of the rule that now allows, `gone:RULE` for a rule that no longer denies or\nescalates, `rung:NAME` for a step that no longer objects, `untried:NAME` or `settings:NAME` for a change that no call shows.',
+      'Runs calls under both policies and reports which verdicts change, looser verdicts first. The calls come from the ledger, from the case files of the policies (`NAME.test.yaml`), and from a generator that tries every rule and gate. With one file, compares it with the policy in force; without a file, compares the policy file of the data directory with it.\n\nExits with 1 if a call becomes allowed that was denied or escalated, or if a rule or section has changed and no call shows the effect. Accept such a change by name: the id of the rule that now allows, `gone:RULE` for a rule that no longer denies or escalates, `rung:NAME` for a step that no longer objects, `untried:NAME` or `settings:NAME` for a change that no call shows.',
     )
     .argument('[a]', 'the old policy file; with one file, the new policy file; default: the configured file')
     .argument('[b]', 'the new policy file')
@@ -149,7 +150,7 @@ export function addPolicy(program: Command, to: To): void {
   remote(policy, 'draft')
     .summary('draft a policy for the tools of your MCP servers')
     .description(
-      'Drafts a policy from the tool descriptions of the servers: reading is allowed, everything else needs an approval.\nReview and change the draft before you activate it. Never overwrites a file.',
+      'Drafts a policy from the tool descriptions of the servers: reading is allowed, everything else needs an approval. Review and change the draft before you activate it. Never overwrites a file.',
     )
     .option('--server <name>', 'only this server; repeatable', collect)
     .option('--observed', 'also include tools that were only seen in calls, with sample arguments')
@@ -170,7 +171,7 @@ export function addPolicy(program: Command, to: To): void {
   local(policy, 'learn')
     .summary('propose rules for calls that observe mode allowed')
     .description(
-      'Turns observed calls into proposed rules: one for each tool, limited to the observed principals, doors and arguments. A comment\nmarked WIDER above a rule says what it allows beyond the observed calls. Sessions with findings, denials or withheld results are\nskipped, and no rule is proposed for tools with the effects delete, pay or admin.\n\nNothing is activated. Read the rules, paste them into the policy, then run `policy check`, `policy diff` and `policy activate`.',
+      'Turns observed calls into proposed rules: one for each tool, limited to the observed principals, doors and arguments. A comment marked WIDER above a rule says what it allows beyond the observed calls. Sessions with findings, denials or withheld results are skipped, and no rule is proposed for tools with the effects delete, pay or admin.\n\nNothing is activated. Read the rules, paste them into the policy, then run `policy check`, `policy diff` and `policy activate`.',
     )
     .option('--since <time>', 'only calls since this time, or in this period, such as 4h')
     .option('--session <id>', 'only this session')
@@ -192,7 +193,7 @@ export function addPolicy(program: Command, to: To): void {
   local(policy, 'replay')
     .summary('decide recorded calls again and report differences')
     .description(
-      'Decides every kept call again, with the session state of that time. Uses the policies of that time, under which every decision\nmust match its receipt, and reports the first that differs. With `--policy`, shows what that policy would have decided.\nReads the data directory; works while a gateway runs. Exits with 1 if a decision differs.',
+      'Decides every kept call again, with the session state of that time. Uses the policies of that time, under which every decision must match its receipt, and reports the first that differs. With `--policy`, shows what that policy would have decided. Reads the data directory; works while a gateway runs. Exits with 1 if a decision differs.',
     )
     .option('--policy <file>', 'use this policy instead of the policies of that time')
     .option('--trace <file>', 'a file written by `policy trace`, instead of the data directory')
@@ -206,7 +207,7 @@ export function addPolicy(program: Command, to: To): void {
   local(policy, 'trace')
     .summary('export recorded calls to a file for `diff`, `replay` and `learn`')
     .description(
-      'Writes receipts and kept calls, one per line. The file contains the arguments of calls: share it only with people who are\nallowed to see them. Never overwrites a file.',
+      'Writes receipts and kept calls, one per line. The file contains the arguments of calls: share it only with people who are allowed to see them. Never overwrites a file.',
     )
     .option('-o, --output <file>', 'the new file; default: standard output')
     .addHelpText(...examples(['tollgate policy trace -o calls.trace', '']))
@@ -214,7 +215,7 @@ export function addPolicy(program: Command, to: To): void {
   remote(policy, 'observe')
     .summary('temporarily allow and record calls that no rule matches')
     .description(
-      'For getting started. While observe mode is on for a door or a principal, a call that no rule matches is allowed by the rule\n`observe` and kept for `policy learn`. All rules, gates and `require` still apply. Calls that delete, pay, administer, or send\nto a hostname outside of `gates.egress.allow` are never allowed this way. It ends at the given time. Needs an admin token.\nWithout options, shows where observe mode is on.',
+      'For getting started. While observe mode is on for a door or a principal, a call that no rule matches is allowed by the rule `observe` and kept for `policy learn`. All rules, gates and `require` still apply. Calls that delete, pay, administer, or send to a hostname outside of `gates.egress.allow` are never allowed this way. It ends at the given time. Needs an admin token. Without options, shows where observe mode is on.',
     )
     .option('--door <door>', 'calls through this door, such as mcp or http')
     .option('--principal <name>', 'calls of this principal')

@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander'
 import type { To } from '../commands.ts'
-import { collect, examples, remote } from '../program/forms.ts'
+import { collect, remote } from '../program/forms.ts'
+import { examples } from '../program/help.ts'
 
 /** Adds `scope`. */
 export function addScope(program: Command, to: To): void {
@@ -16,7 +17,7 @@ export function addScope(program: Command, to: To): void {
     .command('propose')
     .summary('propose a scope from the request of the user')
     .description(
-      'Reads the request of the user and prints the scope that it names: tools and targets. The same request always gives the same\nscope. Review it before you open a session with it: targets that the request does not name, and that the session does not look\nup as data, need an approval.',
+      'Reads the request of the user and prints the scope that it names: tools and targets. The same request always gives the same scope. Review it before you open a session with it: targets that the request does not name, and that the session does not look up as data, need an approval.',
     )
     .argument('[file]', 'a file with the request, or - for standard input')
     .option('--prompt <text>', 'the request')

@@ -66,17 +66,6 @@ export function collect(value: string, before: readonly string[] = []): readonly
   return [...before, value]
 }
 
-/** Returns the arguments of `addHelpText` for examples, each with an optional note. */
-export function examples(
-  ...lines: readonly (readonly [command: string, about: string])[]
-): [place: 'after', text: string] {
-  const width = Math.max(...lines.map(([command, about]) => (about === '' ? 0 : command.length)))
-  const shown = lines.map(([command, about]) =>
-    about === '' ? `  ${command}` : `  ${command.padEnd(width)}   # ${about}`,
-  )
-  return ['after', `\nExamples:\n${shown.join('\n')}`]
-}
-
 /** Formats an error of commander in the style of our own errors. */
 export function complaint(text: string): string {
   const [first = '', ...rest] = text.trim().split('\n')

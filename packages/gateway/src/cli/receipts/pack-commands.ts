@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander'
 import type { To } from '../commands.ts'
-import { dated, examples, filtered } from '../program/forms.ts'
+import { dated, filtered } from '../program/forms.ts'
+import { examples } from '../program/help.ts'
 
 /** Adds `pack`. */
 export function addPack(program: Command, to: To): void {
@@ -10,7 +11,7 @@ export function addPack(program: Command, to: To): void {
     .command('pack')
     .summary('read an evidence pack, offline')
     .description(
-      'Shows who did what and when, who approved it and why. Needs no gateway.\nEach command verifies the whole pack, prints the result first, and has the exit code of `verify`.',
+      'Shows who did what and when, who approved it and why. Needs no gateway. Each command verifies the whole pack, prints the result first, and has the exit code of `verify`.',
     )
   dated(filtered(reading(pack, 'list')))
     .summary('list the receipts of a pack, oldest first')

@@ -2,7 +2,8 @@
 
 import { Option, type Command } from 'commander'
 import type { To } from '../commands.ts'
-import { examples, local } from '../program/forms.ts'
+import { local } from '../program/forms.ts'
+import { examples } from '../program/help.ts'
 import { CLIENTS } from './clients/clients.ts'
 
 /** Adds `setup`. */
@@ -16,7 +17,7 @@ export function addSetupTargets(program: Command, to: To): void {
   const mcp = local(setup, 'mcp')
     .summary('put the MCP servers of your clients behind the gateway')
     .description(
-      'Finds the MCP servers in the configuration of Claude Desktop, Claude Code, Cursor, VS Code, Devin (Windsurf), Zed and Codex.\nStarts them to list their tools, shows the change as a diff and the tools by risk, drafts a policy and tests it. Asks once. Then it\nbacks up the files, wraps the servers, approves their tools and activates the policy.\nWithout a terminal and without `--yes` it changes nothing.',
+      'Finds the MCP servers in the configuration of Claude Desktop, Claude Code, Cursor, VS Code, Devin (Windsurf), Zed and Codex. Starts them to list their tools, shows the change as a diff and the tools by risk, drafts a policy and tests it. Asks once. Then it backs up the files, wraps the servers, approves their tools and activates the policy. Without a terminal and without `--yes` it changes nothing.',
     )
     .argument('[servers...]', 'only these servers; default: all that a client starts')
     .addOption(new Option('--client <name...>', 'only these clients').choices([...CLIENTS]))

@@ -1,0 +1,58 @@
+// Lays out the help of commands at the width of the terminal. Commands in it are made runnable first, because that changes their length.
+
+import type { AddHelpTextContext, HelpConfiguration } from 'commander'
+import { fitted } from './fit.ts'
+import { runnable } from './runnable.ts'
+
+/** Wraps descriptions once, between words. Commands in backticks stay whole. */
+export const HELP: HelpConfiguration = { boxWrap: wrapped }
+
+function wrapped(text: string, columns: number): string {
+  return runnable(text)
+    .split('\n')
+    .map((line) => fitted(line, /^ */.exec(line)?.[0].length ?? 0, columns))
+    .join('\n')
+}
+
+type Example = readonly [command: string, about: string]
+
+/** Returns the arguments of `addHelpText` for examples, each with an optional note. */
+export function examples(
+  ...lines: readonly Example[]
+): [place: 'after', text: (context: AddHelpTextContext) => string] {
+  return ['after', (context) => `\nExamples:\n${laidOut(lines, columnsOf(context))}`]
+}
+
+function columnsOf({ error, command }: AddHelpTextContext): number {
+  const output = command.configureOutput()
+  // The width of commander for output that is no terminal.
+  return (error ? output.getErrHelpWidth?.() : output.getOutHelpWidth?.()) ?? 80
+}
+
+/** Puts notes beside the commands if everything fits, otherwise above them. */
+function laidOut(lines: readonly Example[], columns: number): string {
+  const made = lines.map(([command, about]): Example => [runnable(command), about])
+  const width = Math.max(...made.map(([command, about]) => (about === '' ? 0 : command.length)))
+  const beside = made.map(([command, about]) =>
+    about === '' ? `  ${command}` : `  ${command.padEnd(width)}   # ${about}`,
+  )
+  if (beside.every((line) => line.length <= columns)) return beside.join('\n')
+  return made
+    .flatMap(([command, about]) => [...(about === '' ? [] : [`  # ${about}`]), ...broken(command, columns)])
+    .join('\n')
+}
+
+/** The command in lines that a shell takes as one. A quoted word stays whole. */
+function broken(command: string, columns: number): readonly string[] {
+  const lines: string[] = []
+  let line = ' '
+  for (const word of command.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? []) {
+    // Two characters are for the backslash.
+    if (line.trim() !== '' && line.length + 1 + word.length + 2 > columns) {
+      lines.push(`${line} \\`)
+      line = '   '
+    }
+    line += ` ${word}`
+  }
+  return [...lines, line]
+}
