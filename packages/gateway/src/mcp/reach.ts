@@ -38,8 +38,8 @@ export class Reaches {
   }
 
   /**
-   * Opens the servers for a sender. Starts none before it is needed. Closes an idle set if there are too many. @throws RpcFault if
-   * all are in use.
+   * Opens the servers for a sender. Starts none before it is needed. Closes an idle set if there are too many.
+   * @throws RpcFault if all are in use.
    */
   open(sender: Sender): Reach {
     if (this.#known.size >= MAX_REACHES) {

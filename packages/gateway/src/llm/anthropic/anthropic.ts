@@ -1,4 +1,5 @@
-// The dialect of the Messages API, and whole replies: each block is forwarded or judged, and the message is rebuilt from the result.
+// The dialect of the Messages API, and whole replies: each block is forwarded or judged, and the message is rebuilt from the
+// result.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { objectIn } from '../filter.ts'

@@ -81,8 +81,8 @@ export class OpenChannels {
   }
 
   /**
-   * Opens a channel for a conversation; undefined if the caller has too many, or the gateway stops. An endless one stays open until
-   * it is closed. `over` is called once when it ends.
+   * Opens a channel for a conversation; undefined if the caller has too many, or the gateway stops. An endless one stays open
+   * until it is closed. `over` is called once when it ends.
    */
   open(
     { asked, caller }: Visit,
