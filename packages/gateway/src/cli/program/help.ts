@@ -14,11 +14,11 @@ function wrapped(text: string, columns: number): string {
     .join('\n')
 }
 
-type Example = readonly [command: string, about: string]
+type HelpExample = readonly [command: string, about: string]
 
 /** Returns the arguments of `addHelpText` for examples, each with an optional note. */
 export function examples(
-  ...lines: readonly Example[]
+  ...lines: readonly HelpExample[]
 ): [place: 'after', text: (context: AddHelpTextContext) => string] {
   return ['after', (context) => `\nExamples:\n${laidOut(lines, columnsOf(context))}`]
 }
@@ -30,8 +30,8 @@ function columnsOf({ error, command }: AddHelpTextContext): number {
 }
 
 /** Puts notes beside the commands if everything fits, otherwise above them. */
-function laidOut(lines: readonly Example[], columns: number): string {
-  const made = lines.map(([command, about]): Example => [runnable(command), about])
+function laidOut(lines: readonly HelpExample[], columns: number): string {
+  const made = lines.map(([command, about]): HelpExample => [runnable(command), about])
   const width = Math.max(...made.map(([command, about]) => (about === '' ? 0 : command.length)))
   const beside = made.map(([command, about]) =>
     about === '' ? `  ${command}` : `  ${command.padEnd(width)}   # ${about}`,
