@@ -1,43 +1,42 @@
 // Tells whether a build is needed, in a few milliseconds: the compiler needs a second to find that nothing has changed.
 
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 
 const FILES = [
   'package.json',
   'tsconfig.base.json',
   'tsconfig.build.json',
-  'tools/bundle.mjs',
   'node_modules/.tollgate-installed',
 ]
-
-/** What the compiler and the bundler write. */
-const RESULTS = [
-  'packages/evidence/dist/src/tsconfig.tsbuildinfo',
-  'packages/evidence/dist/node/tsconfig.tsbuildinfo',
-  'packages/kernel/dist/src/tsconfig.tsbuildinfo',
-  'packages/client/dist/src/tsconfig.tsbuildinfo',
-  'packages/gateway/dist/src/tsconfig.tsbuildinfo',
-  'packages/gateway/dist/bundle/tollgate.cjs',
-]
+/** Parts of a package that the build does not read. */
+const OTHERS = ['dist', 'node_modules', 'test']
 
 /** A digest of everything that determines the build: sizes and times of the files. */
 export function sourceState(root) {
   const folders = readdirSync(join(root, 'packages')).flatMap((name) =>
-    ['src', 'node', 'bin'].map((part) => join('packages', name, part)),
+    readdirSync(join(root, 'packages', name))
+      .filter((part) => !OTHERS.includes(part))
+      .map((part) => join('packages', name, part)),
   )
-  const sources = folders
-    .filter((folder) => existsSync(join(root, folder)))
-    .flatMap((folder) =>
-      readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file)),
-    )
-  return stateOf(root, [...FILES, ...sources.sort()])
+  const tools = readdirSync(join(root, 'tools')).filter((name) => name.endsWith('.mjs'))
+  const sources = folders.flatMap((path) => filesAt(root, path))
+  return stateOf(root, [...FILES, ...tools.map((name) => join('tools', name)), ...sources.sort()])
 }
 
-/** A digest of what the build has written. */
+function filesAt(root, path) {
+  if (!statSync(join(root, path)).isDirectory()) return [path]
+  return readdirSync(join(root, path), { recursive: true }).map((file) => join(path, file))
+}
+
+/** A digest of what the compiler and the bundler have written. */
 export function resultState(root) {
-  return stateOf(root, RESULTS)
+  const { references } = JSON.parse(readFileSync(join(root, 'tsconfig.build.json'), 'utf8'))
+  const built = references.map(({ path }) =>
+    join(dirname(path), 'dist', basename(path), 'tsconfig.tsbuildinfo'),
+  )
+  return stateOf(root, [...built, 'packages/gateway/dist/bundle/tollgate.cjs'])
 }
 
 function stateOf(root, files) {

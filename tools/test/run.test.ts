@@ -25,6 +25,7 @@ beforeEach(() => {
   for (const name of ['evidence', 'gateway']) mkdirSync(join(tree, 'packages', name), { recursive: true })
   writeFileSync(join(tree, 'package.json'), '{ "type": "module" }')
   writeFileSync(join(tree, 'package-lock.json'), '{}')
+  writeFileSync(join(tree, 'tsconfig.build.json'), '{ "references": [{ "path": "packages/evidence/src" }] }')
   for (const name of ['npm', 'node', 'tsx', 'vitest', 'chromium']) program(name, name === 'npm' ? NPM : OTHER)
 })
 afterEach(() => rmSync(tree, { recursive: true }))

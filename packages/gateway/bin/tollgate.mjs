@@ -14,6 +14,8 @@ const BUILDS = [
   'client/dist/src',
   'evidence/dist/src',
   'evidence/dist/node',
+  'sentinel/dist/src',
+  'sentinel/dist/static',
 ]
 
 if (isNewest(bundle)) createRequire(import.meta.url)('../dist/bundle/tollgate.cjs')

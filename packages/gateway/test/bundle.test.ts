@@ -22,6 +22,11 @@ import { formatWelcome } from '../src/mcp/client/local-join.ts'
 
 const GATEWAY = fileURLToPath(new URL('..', import.meta.url))
 const BUNDLE = join(GATEWAY, 'dist/bundle/tollgate.cjs')
+// What `npm run build` compiles.
+const { references } = JSON.parse(
+  readFileSync(fileURLToPath(new URL('../../../tsconfig.build.json', import.meta.url)), 'utf8'),
+) as { references: readonly { path: string }[] }
+const BUILDS = references.map(({ path }) => path.replace(/^packages\/([a-z]+)\/([a-z]+)$/, '$1/dist/$2'))
 const NOON = 1_800_000_000
 
 let folder = ''
@@ -59,13 +64,7 @@ describe('the files that the command starts from', () => {
     expect(begin().stdout).toBe('bundle\n')
   })
 
-  it.each([
-    'gateway/dist/src',
-    'kernel/dist/src',
-    'client/dist/src',
-    'evidence/dist/src',
-    'evidence/dist/node',
-  ])('are the modules once %s is newer', (place) => {
+  it.each(BUILDS)('are the modules once %s is newer', (place) => {
     put('gateway/package.json', '{"type":"module"}')
     putModules()
     putBundle()

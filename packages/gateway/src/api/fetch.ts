@@ -2,6 +2,7 @@
 
 import { Problem } from './problem.ts'
 import type { DoorRequest, Reply } from './route.ts'
+import { streamOf } from './stream-of.ts'
 
 /** Answers a `Request` with a `Response`. */
 export async function answerFetch(
@@ -41,22 +42,4 @@ async function readBody(request: Request, limit: number): Promise<Uint8Array> {
 /** The problem for a body above the limit. */
 export function tooLarge(limit: number): Problem {
   return new Problem('body-too-large', `a body has at most ${limit} bytes`)
-}
-
-/** Creates a stream that produces chunks on demand, so that a slow reader delays only its own answer. */
-export function streamOf(pieces: AsyncIterable<Uint8Array | string>): ReadableStream<Uint8Array> {
-  const iterator = pieces[Symbol.asyncIterator]()
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const next = await iterator.next()
-        if (next.done === true) controller.close()
-        else controller.enqueue(typeof next.value === 'string' ? Buffer.from(next.value) : next.value)
-      },
-      async cancel() {
-        await iterator.return?.()
-      },
-    },
-    { highWaterMark: 0 },
-  )
 }

@@ -2,7 +2,7 @@
 
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { streamOf } from '../../api/fetch.ts'
+import { streamOf } from '../../api/stream-of.ts'
 
 /** The way to the server. With authorities, those of the machine are not trusted. */
 type FetchWay = { readonly socketPath: string } | { readonly ca: readonly string[] }

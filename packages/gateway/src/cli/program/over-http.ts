@@ -5,7 +5,6 @@ import { DEFAULT_PORT } from '../../config/place.ts'
 import { REQUEST_TIMEOUT } from './ask.ts'
 import { readAuthorities } from './authorities.ts'
 import type { Connection } from './connect.ts'
-import { fetchBy } from './fetch-by.ts'
 import { CommandError, UsageError } from './terminal.ts'
 import { tlsFault } from './tls-fault.ts'
 
@@ -59,12 +58,16 @@ export function overHttp(base: string, token: string, { socketPath, ca }: HttpWa
 
 type Send = (url: URL, init: RequestInit) => Promise<Response>
 
-/** Reads the authorities at once, so that a wrong file is an error before anything is sent. */
 function sender(socketPath: string | undefined, ca: string | undefined): Send {
-  if (socketPath !== undefined) return (url, init) => fetchBy({ socketPath }, url, init)
-  if (ca === undefined) return (url, init) => globalThis.fetch(url, init)
-  const pem = readAuthorities(ca).map(String)
-  return (url, init) => fetchBy({ ca: pem }, url, init)
+  const way = socketPath === undefined ? trusting(ca) : { socketPath }
+  if (!way) return (url, init) => globalThis.fetch(url, init)
+  // Imported here, because most commands that load this file send nothing this way.
+  return async (url, init) => (await import('./fetch-by.ts')).fetchBy(way, url, init)
+}
+
+/** Reads the authorities at once, so that a wrong file is an error before anything is sent. */
+function trusting(ca: string | undefined): { readonly ca: readonly string[] } | undefined {
+  return ca === undefined ? undefined : { ca: readAuthorities(ca).map(String) }
 }
 
 /** Refuses URLs that would expose the token, which is part of every request. */
