@@ -5,12 +5,12 @@ import type { ListedServer, ListedTool, Listing, State } from '../../tools/listi
 import type { GatewayOptions } from '../commands.ts'
 import { withConnection } from '../program/connect.ts'
 import { listingOf, noteNoGateway } from './names.ts'
-import { shown, table } from '../program/table.ts'
+import { counted, shown, table } from '../program/table.ts'
 import type { Colors, Terminal } from '../program/terminal.ts'
 
 /** Lists servers and tools. */
 export async function runList(terminal: Terminal, options: GatewayOptions): Promise<number> {
-  return withConnection(options, 'read', async (connection) => {
+  return withConnection(options, 'memory', async (connection) => {
     const listing = await listingOf(connection)
     terminal.data(listing, () => format(listing.servers, terminal.paint))
     if (!terminal.json) noteNoGateway(terminal, connection)
@@ -21,12 +21,17 @@ export async function runList(terminal: Terminal, options: GatewayOptions): Prom
 
 function advise(terminal: Terminal, { servers, more }: Listing): void {
   const tools = servers.flatMap((each) => each.tools)
-  const count = (state: State): number => tools.filter((each) => each.state === state).length
+  const count = (state: State, kind?: ListedTool['kind']): number =>
+    tools.filter((each) => each.state === state && (kind ?? each.kind) === each.kind).length
   if (tools.length === 0) {
     terminal.say('no tools yet; servers are asked when a client first connects')
   }
-  if (count('new') > 0) {
-    terminal.say(`${count('new')} new: blocked until you run \`tollgate mcp approve SERVER\``)
+  if (count('new', 'tool') > 0) {
+    terminal.say(
+      `${counted(count('new', 'tool'), 'new tool')}: blocked until you run \`tollgate mcp approve SERVER\``,
+    )
+  } else if (count('new') > 0) {
+    terminal.say('other abilities that are new stay blocked; `tollgate mcp approve SERVER` explains them')
   }
   if (count('changed') > 0) {
     terminal.warn(

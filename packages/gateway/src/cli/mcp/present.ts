@@ -4,7 +4,7 @@ import process from 'node:process'
 import type { Finding } from '../../tools/finding.ts'
 import { excerpt } from '../../tools/hidden.ts'
 import type { ShownTool } from '../../tools/listing.ts'
-import { serverPart, textOf } from '../../tools/offer.ts'
+import { serverPart, textOf, toolOf } from '../../tools/offer.ts'
 import { findingLines } from './list.ts'
 import { riskTable } from './risk.ts'
 import { diffLines, toolText } from './show.ts'
@@ -37,7 +37,8 @@ export function present(
       terminal.line(brief(tool, namesOf(tool, tools), paint))
   }
   if (findings.length > 0) terminal.line(['findings:', ...findingLines(findings, paint)].join('\n'))
-  if (!schemas) terminal.say('add `--schemas` to read every definition; `tollgate mcp show TOOL` shows one')
+  if (!schemas && defined.some(({ tool }) => toolOf(tool) !== undefined))
+    terminal.say('add `--schemas` to read every definition; `tollgate mcp show TOOL` shows one')
 }
 
 function instructionsOf({ offered_definition }: ShownTool): string {

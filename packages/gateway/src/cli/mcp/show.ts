@@ -13,7 +13,7 @@ import type { Colors, Terminal } from '../program/terminal.ts'
 
 /** Shows a server or a tool. */
 export async function runShow(terminal: Terminal, options: GatewayOptions, name = ''): Promise<number> {
-  return withConnection(options, 'read', async (connection) => {
+  return withConnection(options, 'memory', async (connection) => {
     const { server, tools, isServer } = await find(connection, await listingOf(connection), name)
     const [only] = tools
     if (isServer || !only) return await showServer(terminal, connection, server)

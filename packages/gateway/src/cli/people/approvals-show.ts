@@ -20,7 +20,7 @@ interface ApprovalRequest extends Omit<WaitingApproval, 'until'> {
 
 /** Shows one request. */
 export async function runShow(terminal: Terminal, options: GatewayOptions, which = ''): Promise<number> {
-  return withConnection(options, 'read', async (connection) => {
+  return withConnection(options, 'memory', async (connection) => {
     const id = await idOf(connection, which)
     const request = await ask<ApprovalRequest>(connection, `/v1/approvals/${id}`)
     terminal.exact(request, () => format(request))

@@ -49,7 +49,7 @@ export async function runList(
 ): Promise<number> {
   // Watching needs the running gateway, and so a token.
   const follows = options.watch === true && (await runsOn(options))
-  return withConnection(options, follows ? 'write' : 'read', async (connection) => {
+  return withConnection(options, follows ? 'write' : 'memory', async (connection) => {
     if (options.watch === true) {
       // On a data directory this would block the ledger.
       if (connection.local) throw new CommandError('`--watch` needs a running gateway', ...WATCHING)

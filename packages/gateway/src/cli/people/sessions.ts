@@ -30,7 +30,7 @@ interface SessionShowOptions extends GatewayOptions {
 
 /** Shows a session. */
 export async function runShow(terminal: Terminal, options: SessionShowOptions, id = ''): Promise<number> {
-  return withConnection(options, 'read', async (connection) => {
+  return withConnection(options, 'memory', async (connection) => {
     const principal = options.principal ?? (await ownerOf(connection, id))
     const query = queryOf({ principal }).toString()
     const session = await ask<ShownSession>(connection, `/v1/sessions/${encodeURIComponent(id)}?${query}`)

@@ -42,8 +42,11 @@ interface LocalGateway {
   readonly catalogue?: Catalogue
 }
 
-/** `restrict` only takes rights away, so it needs no passphrase on a data directory. */
-type Purpose = 'read' | 'write' | 'restrict'
+/**
+ * `memory` reads what only a running gateway knows, so it needs the passphrase if one runs. `restrict` only takes rights away, so it
+ * needs no passphrase on a data directory.
+ */
+type Purpose = 'read' | 'memory' | 'write' | 'restrict'
 
 /** Returns the data directory that was named, or the default one. */
 export function dataOf({ data }: { readonly data?: string }): string {
@@ -104,8 +107,10 @@ export async function connect(options: GatewayOptions, purpose: Purpose): Promis
     )
   }
   const config = await configOf(options)
-  const connection =
-    purpose === 'read' ? await onView(config, () => forKernel(options, config)) : await onGateway(config)
+  const isReading = purpose === 'read' || purpose === 'memory'
+  const connection = isReading
+    ? await onView(config, () => forKernel(options, config))
+    : await onGateway(config)
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= connection.close())
   const forget = onInterrupt(close)
@@ -138,7 +143,8 @@ async function storedToken(options: GatewayOptions, purpose: Purpose): Promise<s
   if (url === undefined && purpose === 'read') return undefined
   const place = placeOf({ url, data: dataOf(options) })
   if (!loginFor(place)) return undefined
-  if (url === undefined && purpose === 'restrict' && !(await runsOn(options))) return undefined
+  const isOptional = purpose === 'restrict' || purpose === 'memory'
+  if (url === undefined && isOptional && !(await runsOn(options))) return undefined
   const { unlockToken } = await import('./unlock.ts')
   return unlockToken(place)
 }
