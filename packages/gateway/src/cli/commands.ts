@@ -11,6 +11,7 @@ import type * as groupCommands from './groups.ts'
 import type * as mcpCommands from './mcp/commands.ts'
 import { addPolicy } from './policy/commands.ts'
 import type * as scopeCommands from './policy/scope-commands.ts'
+import { withNotesBelow } from './program/fit.ts'
 import { repeatGateway, runnable } from './program/runnable.ts'
 import type * as packCommands from './receipts/pack-commands.ts'
 import type * as setupCommands from './setup/setup-commands.ts'
@@ -48,7 +49,7 @@ export async function createProgram(finish: (exit: number) => void, first?: stri
     .configureHelp(HELP)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void process.stdout.write(runnable(text)),
+      writeOut: (text) => void process.stdout.write(withNotesBelow(runnable(text), process.stdout.columns)),
       writeErr: (text) => void process.stderr.write(runnable(text)),
       outputError: (text, write) => write(complaint(text)),
     })

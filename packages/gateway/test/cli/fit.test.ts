@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { fitted } from '../../src/cli/program/fit.ts'
+import { fitted, withNotesBelow } from '../../src/cli/program/fit.ts'
 
 describe('a line that is too long for the terminal', () => {
   it.each([
     ['between words', 'one two three', 9, 2, ['one two', '  three']],
+    ['and keeps the space before an answer', 'one two? ', 5, 0, ['one', 'two? ']],
+    ['with less indent for a long word', 'aaaaa bbbbbbb cc', 8, 4, ['aaaaa', ' bbbbbbb', '    cc']],
     ['more than once', 'a bb ccc dd e', 5, 1, ['a bb', ' ccc', ' dd e']],
     [
       'not inside a command',
@@ -38,4 +40,12 @@ describe('a line that is too long for the terminal', () => {
   ])('is unchanged if it %s', (_, line, columns) => {
     expect(fitted(line, 2, columns)).toBe(line)
   })
+})
+
+it('puts the note of a long example below it', () => {
+  const text = 'Examples:\n  tollgate up     # start\n  tollgate up --port 0   # on a free port\n'
+  expect(withNotesBelow(text, 30)).toBe(
+    'Examples:\n  tollgate up     # start\n  tollgate up --port 0\n      # on a free port\n',
+  )
+  expect(withNotesBelow(text, undefined)).toBe(text)
 })

@@ -52,8 +52,10 @@ function listLines(
   paint: Colors,
 ): readonly string[] {
   const first = Math.max(0, Math.min(selected - Math.floor(room / 2), requests.length - room))
-  const lines = requests.slice(first, first + room).map((each, i) => {
-    const about = `${each.id.slice(0, 8)}  ${left(each.until, now).padStart(8)}  ${shown(each.tool)}  ${shown(each.principal)}`
+  const visible = requests.slice(first, first + room)
+  const width = Math.max(...visible.map(({ tool }) => shown(tool).length))
+  const lines = visible.map((each, i) => {
+    const about = `${each.id.slice(0, 8)}  ${left(each.until, now).padStart(8)}  ${shown(each.tool).padEnd(width)}  ${shown(each.principal)}`
     const isSelected = first + i === selected
     const line = cut(`${isSelected ? '>' : ' '} ${about}`, columns)
     return isSelected ? paint.inverse(line) : line

@@ -2,7 +2,7 @@
 
 import { stripVTControlCharacters } from 'node:util'
 
-/** Returns the line in parts of at most `columns` characters; further parts start with `indent` spaces. 0 columns: no limit. */
+/** Returns the line in parts of at most `columns` characters; further parts start with `indent` spaces or fewer. 0 columns: no limit. */
 export function fitted(line: string, indent: number, columns: number | undefined = 0): string {
   if (columns === 0 || widthOf(line) <= columns) return line
   const parts: string[] = []
@@ -11,10 +11,21 @@ export function fitted(line: string, indent: number, columns: number | undefined
     // A break right after the indent would gain nothing.
     if (widthOf(part) > indent && widthOf(part + whole) > columns) {
       parts.push(part)
-      part = ' '.repeat(indent) + word
+      // A command that is too long for the indent gets less, so that it stays in one line if it can.
+      part = ' '.repeat(Math.max(0, Math.min(indent, columns - widthOf(word)))) + word
     } else part += whole
   }
-  return [...parts, part].join('\n')
+  const [end = ''] = / *$/.exec(line) ?? []
+  return [...parts, part].join('\n') + end
+}
+
+/** Moves the notes of commands that are too long for the terminal to lines of their own. */
+export function withNotesBelow(text: string, columns: number | undefined = 0): string {
+  if (columns === 0) return text
+  const lines = text.split('\n')
+  return lines
+    .map((line) => (widthOf(line) <= columns ? line : line.replace(/^( {2}\S.*?) {2,}# /, '$1\n      # ')))
+    .join('\n')
 }
 
 /** Returns the number of characters that are visible on a terminal. */

@@ -1,7 +1,7 @@
 // Carries out what `tollgate setup mcp` proposed: creates a data directory if there is none, wraps, approves, activates.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import { isAtLeast } from '../../tools/finding.ts'
 import { serverOf, toolOf, type Offer } from '../../tools/offer.ts'
@@ -50,7 +50,7 @@ export async function carryOut(
     ]
     const { files } = applyChanges(journalFolder(), TARGET, changes)
     for (const { file, backup } of files)
-      terminal.say(`changed \`${shown(file)}\`; backup: \`${shown(backup)}\``)
+      terminal.say(`changed \`${shown(file)}\`; backup beside it: \`${shown(basename(backup))}\``)
     const approved = await approve(terminal, connection, data, proposal)
     const policy = await activate(terminal, connection, config, proposal, mayReplace)
     sayNext(terminal, proposal)

@@ -11,6 +11,7 @@ import { seedsBeside } from '../policy/diff-cases.ts'
 import { placed } from '../policy/policy-file.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf, localUser, readIfThere } from '../program/connect.ts'
+import { fitted } from '../program/fit.ts'
 import { startWords } from '../program/launcher.ts'
 import { urlOf } from '../program/over-http.ts'
 import { activateFirst, createData } from './create.ts'
@@ -84,7 +85,9 @@ async function announce(terminal: Terminal, { gateway, url }: RunningGateway, us
     hasLogin: loginFor(placeOf({ data })) !== undefined,
   })
   terminal.say(`gateway listening on ${url}; data directory \`${data}\``)
-  for (const line of lines) terminal.line(line)
+  // Commands to paste are indented and stay whole.
+  const fit = (line: string): string => fitted(line, 0, process.stderr.columns)
+  for (const line of lines) terminal.line(line.startsWith(' ') ? line : fit(line))
   terminal.say('press Ctrl-C to stop')
 }
 
