@@ -51,7 +51,7 @@ export async function createProgram(finish: (exit: number) => void, first?: stri
     .configureOutput({
       writeOut: (text) => void process.stdout.write(withNotesBelow(runnable(text), process.stdout.columns)),
       writeErr: (text) => void process.stderr.write(runnable(text)),
-      outputError: (text, write) => write(complaint(text)),
+      outputError: (text, write) => write(complaint(text, program.args)),
     })
     .addHelpText(
       ...examples(

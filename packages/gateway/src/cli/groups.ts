@@ -1,11 +1,9 @@
 // Declares the commands that have subcommands, such as `tollgate receipts list`.
 
 import { Option, type Command } from 'commander'
-import { nearest } from '../tools/near.ts'
 import type { To } from './commands.ts'
-import { collect, dated, filtered, local, remote, whole } from './program/forms.ts'
+import { unknownCommand, collect, dated, filtered, local, remote, whole } from './program/forms.ts'
 import { examples } from './program/help.ts'
-import { UsageError } from './program/terminal.ts'
 
 /** Adds `login`, `logout` and `whoami`. */
 export function addLogin(program: Command, to: To): void {
@@ -132,11 +130,7 @@ export function addApprovals(program: Command, to: To): void {
 function refuseUnknown({ args: [word], commands }: Command): void {
   const names = commands.map((each) => each.name())
   if (word === undefined || word.startsWith('-') || names.includes(word)) return
-  const near = nearest(word, names)
-  throw new UsageError(
-    `unknown command \`${word.slice(0, 80)}\``,
-    near === undefined ? 'see `tollgate help approvals`' : `did you mean \`${near}\`?`,
-  )
+  throw unknownCommand(word, names, 'see `tollgate help approvals`')
 }
 
 /** Adds `keys`. */

@@ -2,6 +2,7 @@
 
 import { CommanderError } from 'commander'
 import { createProgram } from './commands.ts'
+import { helpAsked } from './program/help.ts'
 import { wasInterrupted } from './program/interrupt.ts'
 import { complain } from './program/terminal.ts'
 
@@ -12,6 +13,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     const program = await createProgram((code) => {
       exit = code
     }, args[2])
+    helpAsked(program, args.slice(2))?.help()
     await program.parseAsync([...args])
     return exit
   } catch (fault) {

@@ -6,7 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { KINDS } from '@tollgate/evidence'
 import { createProgram } from '../../src/cli/commands.ts'
+import { KIND_NAMES } from '../../src/cli/program/forms.ts'
 import { makeTemplate, type Ran } from './script.ts'
 import { endWarm, runWarm } from './warm.ts'
 
@@ -90,6 +92,10 @@ describe('the options that name a gateway', () => {
 function optionsOf(command: Command): string {
   return GATEWAY_OPTIONS.filter((option) => takes(command, option)).join(' ')
 }
+
+describe('the kinds of receipts', () => {
+  it('are those that options take', () => expect(KIND_NAMES).toEqual(KINDS))
+})
 
 const TOKEN = `tg_admin_${'0'.repeat(43)}`
 

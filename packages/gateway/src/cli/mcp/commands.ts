@@ -3,12 +3,10 @@
 import process from 'node:process'
 import { Option, type Command } from 'commander'
 import { SEVERITIES } from '../../tools/finding.ts'
-import { nearest } from '../../tools/near.ts'
 import type { To } from '../commands.ts'
 import { FACULTY_GROUPS } from './faculties.ts'
-import { remote } from '../program/forms.ts'
+import { remote, unknownCommand } from '../program/forms.ts'
 import { examples } from '../program/help.ts'
-import { UsageError } from '../program/terminal.ts'
 
 /** Adds `mcp`. */
 export function addMcp(program: Command, to: To): void {
@@ -52,13 +50,8 @@ function addWrap(mcp: Command, to: To): void {
 
 function refuse(mcp: Command, [word]: readonly string[]): never {
   if (word === undefined) mcp.help({ error: true })
-  const near = nearest(word, ['list', 'show', 'approve', 'revoke', 'scan'])
-  throw new UsageError(
-    `unknown command \`${word.slice(0, 80)}\``,
-    ...(near === undefined
-      ? ['to wrap a server, write its command after `--`']
-      : [`did you mean \`${near}\`?`]),
-  )
+  const names = mcp.commands.map((each) => each.name()).filter((name) => name !== 'wrap')
+  throw unknownCommand(word, names, 'to wrap a server, write its command after `--`')
 }
 
 function addLooking(mcp: Command, to: To): void {

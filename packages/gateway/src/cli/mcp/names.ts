@@ -1,9 +1,9 @@
 // Finds servers and tools by name: `SERVER`, `SERVER/TOOL`, or `SERVER:METHOD` for other methods of a server.
 
 import type { ListedServer, ListedTool, Listing, ShownTool, ListingFilter } from '../../tools/listing.ts'
-import { nearest } from '../../tools/near.ts'
 import { ask, queryOf } from '../program/ask.ts'
 import type { Connection } from '../program/connect.ts'
+import { nearHint } from '../program/forms.ts'
 import { shown } from '../program/table.ts'
 import { CommandError, type Terminal } from '../program/terminal.ts'
 
@@ -54,10 +54,9 @@ function findIn(servers: readonly ListedServer[], name: string): NamedTools | un
 
 function notFound(servers: readonly ListedServer[], name: string): never {
   const names = servers.flatMap(({ server, tools }) => [server, ...tools.map(({ tool }) => tool)])
-  const near = nearest(name, names)
   throw new CommandError(
     `no server or tool \`${shown(name.slice(0, 160))}\``,
-    ...(near === undefined ? [] : [`did you mean \`${shown(near)}\`?`]),
+    ...nearHint(name, names),
     'list all with `tollgate mcp list`',
   )
 }

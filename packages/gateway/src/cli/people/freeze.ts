@@ -3,6 +3,7 @@
 import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
 import { withConnection } from '../program/connect.ts'
+import { nearHint } from '../program/forms.ts'
 import { UsageError, type Terminal } from '../program/terminal.ts'
 
 interface FreezeOptions extends GatewayOptions {
@@ -61,6 +62,7 @@ function refuseInvalid({ scope, target, frozen }: FreezeChange): void {
   if (!SCOPES.includes(scope)) {
     throw new UsageError(
       `\`${scope.slice(0, 80)}\` cannot be frozen`,
+      ...nearHint(scope, SCOPES),
       `use \`tollgate ${word} all\`, or \`principal\`, \`tool\` or \`session\` with a name`,
     )
   }

@@ -3,6 +3,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { DOORS, EvidenceError, parseJson, type Door, type Json } from '@tollgate/evidence/core'
 import type { ToolCall } from '@tollgate/kernel'
+import { nearHint } from '../program/forms.ts'
 import { CommandError, UsageError } from '../program/terminal.ts'
 
 /** Options that describe a call. */
@@ -68,7 +69,8 @@ function given(value: string | undefined, option: string): string {
 function doorOf({ door = 'http' }: CallOptions): Door {
   const found = DOORS.find((each) => each === door)
   if (found) return found
-  throw new UsageError(`unknown door \`${door.slice(0, 40)}\``, `the doors are ${DOORS.join(', ')}`)
+  const hints = [...nearHint(door, DOORS), `the doors are ${DOORS.join(', ')}`]
+  throw new UsageError(`unknown door \`${door.slice(0, 40)}\``, ...hints)
 }
 
 function argsOf({ args, argsFile }: CallOptions): Json {

@@ -1,5 +1,8 @@
 // Shared parts of command declarations: options, examples, and errors of wrong usage.
 
+import { nearest } from '../../tools/near.ts'
+import { shown } from './table.ts'
+import { UsageError } from './terminal.ts'
 import { Option, InvalidArgumentError, type Command, type CommandOptions } from 'commander'
 
 /** Declares a command that uses a data directory. */
@@ -23,10 +26,16 @@ export function remote(parent: Command, name: string, options: CommandOptions = 
     .option('--token-file <file>', 'for programs: a file with the token; default: TOLLGATE_TOKEN')
 }
 
+/** The kinds of receipts. They are listed here because loading their definitions takes longer than most commands; a test compares. */
+export const KIND_NAMES: readonly string[] = [
+  ...['genesis', 'decision', 'effect', 'approval', 'freeze', 'policy', 'key', 'pin', 'token', 'delegation'],
+  ...['session', 'observe', 'recovery', 'quota'],
+]
+
 /** Adds the filter options of commands that list receipts. */
 export function filtered(command: Command): Command {
   return command
-    .option('--kind <kind>', 'only this kind, such as decision or approval')
+    .addOption(new Option('--kind <kind>', 'only this kind').choices(KIND_NAMES))
     .option('--principal <name>', 'only receipts of this principal')
     .option('--tool <name>', 'only calls to this tool')
     .addOption(
@@ -66,8 +75,44 @@ export function collect(value: string, before: readonly string[] = []): readonly
   return [...before, value]
 }
 
-/** Formats an error of commander in the style of our own errors. */
-export function complaint(text: string): string {
+/** Returns a hint if a name looks like one of these. */
+export function nearHint(name: string, names: readonly string[]): readonly string[] {
+  const near = nearest(name, names)
+  return near === undefined ? [] : [`did you mean \`${shown(near)}\`?`]
+}
+
+/** Returns the error for a word that is no command. `otherwise` is the hint if no command looks like it. */
+export function unknownCommand(word: string, names: readonly string[], otherwise: string): UsageError {
+  const [hint = otherwise] = nearHint(word, names)
+  return new UsageError(`unknown command \`${word.slice(0, 80)}\``, hint)
+}
+
+// A wrong value of an option with choices, as commander says it.
+const CHOICE =
+  /^error: option '(?:-\w, )?(--[\w-]+)[^']*' argument '([^]*)' is invalid\. Allowed choices are (.*)\.$/
+
+const MISSING = /^error: required option '(?:-\w, )?(--[\w-]+)[^']*' not specified$/
+
+/** Formats an error of commander in the style of our own errors. `words` is what the user typed. */
+export function complaint(text: string, words: readonly string[]): string {
+  const [, missing = ''] = MISSING.exec(text.trim()) ?? []
+  const misspelt = words.find(
+    (word) => missing !== '' && word !== missing && nearest(word, [missing]) !== undefined,
+  )
+  if (misspelt !== undefined) {
+    return errorText(`unknown option \`${shown(misspelt)}\``, nearHint(misspelt, [missing]))
+  }
+  const [, option, value = '', choices = ''] = CHOICE.exec(text.trim()) ?? []
+  if (option === undefined) return errorText(...spoken(text))
+  const hints = [...nearHint(value, choices.split(', ')), `use one of ${choices}`]
+  return errorText(`\`${shown(value.slice(0, 80))}\` is not a value of \`${option}\``, hints)
+}
+
+function errorText(sentence: string, hints: readonly string[]): string {
+  return `tollgate: error: ${sentence}\n${hints.map((hint) => `tollgate: → ${hint}\n`).join('')}`
+}
+
+function spoken(text: string): readonly [sentence: string, hints: readonly string[]] {
   const [first = '', ...rest] = text.trim().split('\n')
   const sentence = first
     .replace(/^error: /, '')
@@ -77,6 +122,5 @@ export function complaint(text: string): string {
   const hints = rest
     .map((line) => line.replace(/^\(Did you mean (.*)\?\)$/, 'did you mean `$1`?'))
     .filter((line) => line !== '')
-  const all = hints.length > 0 ? hints : ['see `tollgate --help` or `tollgate help COMMAND`']
-  return `tollgate: error: ${sentence}\n${all.map((hint) => `tollgate: → ${hint}\n`).join('')}`
+  return [sentence, hints.length > 0 ? hints : ['see `tollgate --help` or `tollgate help COMMAND`']]
 }

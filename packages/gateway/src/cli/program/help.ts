@@ -1,7 +1,8 @@
 // Lays out the help of commands at the width of the terminal. Commands in it are made runnable first, because that changes their length.
 
-import type { AddHelpTextContext, HelpConfiguration } from 'commander'
+import type { AddHelpTextContext, Command, HelpConfiguration } from 'commander'
 import { fitted } from './fit.ts'
+import { unknownCommand } from './forms.ts'
 import { runnable } from './runnable.ts'
 
 /** Wraps descriptions once, between words. Commands in backticks stay whole. */
@@ -12,6 +13,24 @@ function wrapped(text: string, columns: number): string {
     .split('\n')
     .map((line) => fitted(line, /^ */.exec(line)?.[0].length ?? 0, columns))
     .join('\n')
+}
+
+/**
+ * Returns the command that `help COMMAND` or `GROUP help COMMAND` is about; undefined if no help is asked this way. Commander
+ * reads only one word after `help`, and shows another help for an unknown one. @throws UsageError for an unknown command.
+ */
+export function helpAsked(program: Command, args: readonly string[]): Command | undefined {
+  const [first, second] = args
+  const isGroup = program.commands.some((each) => each.name() === first && each.commands.length > 0)
+  if (first !== 'help' && !(isGroup && second === 'help')) return undefined
+  let command = program
+  for (const word of args.filter((each) => each !== 'help' && !each.startsWith('-'))) {
+    const names = command.commands.map((each) => each.name())
+    const next = command.commands.find((each) => each.name() === word)
+    if (!next) throw unknownCommand(word, names, 'see `tollgate --help`')
+    command = next
+  }
+  return command
 }
 
 type HelpExample = readonly [command: string, about: string]

@@ -7,12 +7,12 @@ import { defaultData } from '../../config/place.ts'
 import { silent } from '../../log.ts'
 import { inspect } from '../../tools/inspect.ts'
 import { isAtLeast } from '../../tools/finding.ts'
-import { nearest } from '../../tools/near.ts'
 import { toolOf } from '../../tools/offer.ts'
 import type { DataOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
 import { canAsk, confirm } from '../program/confirm.ts'
 import { dataOf, givenToken, withConnection } from '../program/connect.ts'
+import { nearHint } from '../program/forms.ts'
 import { startWords } from '../program/launcher.ts'
 import { loginFor, placeOf } from '../program/logins.ts'
 import { counted, shown } from '../program/table.ts'
@@ -96,13 +96,12 @@ function wrapperWords(data: string, name: string): readonly string[] {
 function refuseUnknown({ servers }: Plan, choice: ServerChoice): void {
   for (const wanted of choice.servers) {
     if (servers.some((each) => each.label === wanted || each.name === wanted)) continue
-    const near = nearest(
-      wanted,
-      servers.map(({ label }) => label),
-    )
     throw new UsageError(
       `no client has a server \`${shown(wanted.slice(0, 80))}\``,
-      ...(near === undefined ? [] : [`did you mean \`${shown(near)}\`?`]),
+      ...nearHint(
+        wanted,
+        servers.map(({ label }) => label),
+      ),
       'run `tollgate setup mcp --dry-run` to list all servers',
     )
   }
