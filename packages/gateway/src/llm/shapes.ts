@@ -92,7 +92,9 @@ interface NamedShape {
 function recordOf(value: JsonObject, members: readonly NamedShape[]): JsonObject | undefined {
   const built: Record<string, Json> = {}
   for (const { name, shape, must } of members) {
-    const member = Object.hasOwn(value, name) ? shape(value[name]) : undefined
+    const given = value[name]
+    // Most further members are missing, and asking for them is faster than `hasOwn`.
+    const member = given !== undefined && Object.hasOwn(value, name) ? shape(given) : undefined
     if (member !== undefined) built[name] = member
     else if (must) return undefined
   }

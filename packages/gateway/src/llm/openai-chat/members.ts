@@ -25,12 +25,21 @@ function strings(...names: readonly string[]): MemberShapes {
   return each(names, orNull(text))
 }
 
-const ID = record({}, strings('id'))
-const HEAD = record({}, { created: figure, ...strings('model', 'service_tier', 'system_fingerprint') })
-
-/** The members at the top of a reply and of each chunk. */
+/** The members at the top of a reply and of each chunk. Without a shape, because every chunk passes here. */
 export function headOf(reply: JsonObject, kind: ReplyKind): JsonObject {
-  return { ...ID(reply), object: kind, ...HEAD(reply) }
+  const { id, created, model, service_tier: tier, system_fingerprint: fingerprint } = reply
+  const head: Record<string, Json> = {}
+  if (isText(id)) head['id'] = id
+  head['object'] = kind
+  if (typeof created === 'number') head['created'] = created
+  if (isText(model)) head['model'] = model
+  if (isText(tier)) head['service_tier'] = tier
+  if (isText(fingerprint)) head['system_fingerprint'] = fingerprint
+  return head
+}
+
+function isText(value: Json | undefined): value is string | null {
+  return typeof value === 'string' || value === null
 }
 
 /** The usage of a reply or a chunk. */

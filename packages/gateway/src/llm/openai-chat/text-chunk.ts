@@ -51,8 +51,12 @@ export class WordWriter {
   }
 }
 
-const HEAD = ['id', 'created', 'model', 'system_fingerprint', 'service_tier'] as const
-
 function hasSameHead(one: JsonObject, other: JsonObject): boolean {
-  return HEAD.every((name) => one[name] === other[name])
+  return (
+    one['id'] === other['id'] &&
+    one['created'] === other['created'] &&
+    one['model'] === other['model'] &&
+    one['system_fingerprint'] === other['system_fingerprint'] &&
+    one['service_tier'] === other['service_tier']
+  )
 }
