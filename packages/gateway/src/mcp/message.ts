@@ -156,7 +156,7 @@ function unreadable(
   return { kind: 'unreadable', id, error: { code, message }, source }
 }
 
-function isId(value: Json | undefined): value is RequestId {
+export function isId(value: unknown): value is RequestId {
   if (typeof value === 'string') return value.length <= 256
   return typeof value === 'number' && Number.isSafeInteger(value)
 }

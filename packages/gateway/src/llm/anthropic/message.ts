@@ -42,18 +42,19 @@ const STREAMED_BESIDES = record({}, { context_management: figures })
 export function envelopeOf(message: JsonObject): Record<string, Json> {
   if (message['type'] !== 'message' || message['role'] !== 'assistant')
     throw new Garbled('it is not a message')
+  const usage = figures(message['usage'])
+  // The official clients require `usage`.
   return {
-    ...built(ENVELOPE(message)),
+    ...ENVELOPE(message),
     type: 'message',
     role: 'assistant',
-    // The official clients require it.
-    usage: built(figures(message['usage'])),
+    usage: isObject(usage) ? usage : {},
   }
 }
 
 /** The end of a whole message. @throws Garbled */
 export function endOf(message: JsonObject, anyLeft: boolean): Record<string, Json> {
-  return { stop_reason: stopReason(reasonIn(message), anyLeft), ...built(WHOLE_END(message)) }
+  return { stop_reason: stopReason(reasonIn(message), anyLeft), ...WHOLE_END(message) }
 }
 
 /** The end of a streamed message: the `message_delta` to forward. @throws Garbled */
@@ -64,10 +65,10 @@ export function deltaOf(event: JsonObject, delta: JsonObject, anyLeft: boolean):
     delta: {
       stop_reason: stopReason(reasonIn(delta), anyLeft),
       stop_sequence: null,
-      ...built(STREAMED_END(delta)),
+      ...STREAMED_END(delta),
     },
     usage: isObject(usage) ? usage : { output_tokens: 0 },
-    ...built(STREAMED_BESIDES(event)),
+    ...STREAMED_BESIDES(event),
   }
 }
 
@@ -90,8 +91,4 @@ export function isCut(reason: string | null): boolean {
 /** If no call is left, `tool_use` becomes `end_turn`: a client must not look for one. */
 function stopReason(reason: string | null, anyLeft: boolean): string | null {
   return reason === 'tool_use' && !anyLeft ? 'end_turn' : reason
-}
-
-function built(value: Json | undefined): JsonObject {
-  return isObject(value) ? value : {}
 }

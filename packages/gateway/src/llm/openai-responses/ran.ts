@@ -32,6 +32,7 @@ function members(names: readonly string[], nested: MemberShapes = {}): RecordSha
   return record({}, { ...each(names, scalar), ...Object.fromEntries(fitting) })
 }
 
+const ITEM = ['id', 'type', 'status']
 const TEXTS = listOf(text)
 const words: MemberShape = (value) => (isObject(value) ? plain(value) : undefined)
 const ERROR = either(text, words)
@@ -47,13 +48,13 @@ const TOOLS_FOUND = listOf(members(TOOL_MEMBERS, { parameters: any, tools: TOOLS
 const RAN: Readonly<Record<string, RanKind>> = {
   web_search_call: {
     tool: 'openai/web_search',
-    item: members(['id', 'type', 'status'], { action: SEARCH }),
+    item: members(ITEM, { action: SEARCH }),
     before: ['response.web_search_call.in_progress', 'response.web_search_call.searching'],
     after: ['response.web_search_call.completed'],
   },
   file_search_call: {
     tool: 'openai/file_search',
-    item: members(['id', 'type', 'status'], {
+    item: members(ITEM, {
       queries: TEXTS,
       results: listOf(members(['file_id', 'filename', 'score', 'text'], { attributes: words })),
     }),
@@ -63,7 +64,7 @@ const RAN: Readonly<Record<string, RanKind>> = {
   },
   code_interpreter_call: {
     tool: 'openai/code_interpreter',
-    item: members(['id', 'type', 'status', 'code', 'container_id'], {
+    item: members([...ITEM, 'code', 'container_id'], {
       outputs: listOf(members(['type', 'logs', 'url'])),
     }),
     later: { outputs: null },
@@ -73,27 +74,16 @@ const RAN: Readonly<Record<string, RanKind>> = {
   },
   image_generation_call: {
     tool: 'openai/image_generation',
-    item: members([
-      'id',
-      'type',
-      'status',
-      'result',
-      'revised_prompt',
-      'background',
-      'output_format',
-      'quality',
-      'size',
-    ]),
+    item: members([...ITEM, 'result', 'revised_prompt', 'background', 'output_format', 'quality', 'size']),
     later: { result: null },
     before: ['response.image_generation_call.in_progress', 'response.image_generation_call.generating'],
     after: ['response.image_generation_call.completed'],
   },
   mcp_call: {
     tool: 'openai/mcp',
-    item: members(
-      ['id', 'type', 'status', 'server_label', 'name', 'arguments', 'output', 'approval_request_id'],
-      { error: ERROR },
-    ),
+    item: members([...ITEM, 'server_label', 'name', 'arguments', 'output', 'approval_request_id'], {
+      error: ERROR,
+    }),
     later: { output: null },
     streamed: { member: 'arguments', event: 'response.mcp_call_arguments' },
     before: ['response.mcp_call.in_progress'],
@@ -113,24 +103,24 @@ const RAN: Readonly<Record<string, RanKind>> = {
   },
   shell_call: {
     tool: 'openai/shell',
-    item: members(['id', 'type', 'status', 'call_id'], {
+    item: members([...ITEM, 'call_id'], {
       environment: members(['type', 'container_id']),
       action: members(['timeout_ms', 'max_output_length'], { commands: TEXTS }),
     }),
   },
   shell_call_output: {
     tool: 'openai/shell',
-    item: members(['id', 'type', 'status', 'call_id', 'max_output_length'], {
+    item: members([...ITEM, 'call_id', 'max_output_length'], {
       output: listOf(members(['stdout', 'stderr'], { outcome: words })),
     }),
   },
   tool_search_call: {
     tool: 'openai/tool_search',
-    item: members(['id', 'type', 'status', 'call_id', 'execution'], { arguments: any }),
+    item: members([...ITEM, 'call_id', 'execution'], { arguments: any }),
   },
   tool_search_output: {
     tool: 'openai/tool_search',
-    item: members(['id', 'type', 'status', 'call_id', 'execution'], { tools: TOOLS_FOUND }),
+    item: members([...ITEM, 'call_id', 'execution'], { tools: TOOLS_FOUND }),
   },
   program: {
     tool: 'openai/programmatic_tool_calling',

@@ -3,8 +3,8 @@
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { randomBytes } from 'node:crypto'
-import { entryOf, logprobsOf, only, word } from '../filter.ts'
-import { allOf, oneOf, record, text, type RecordShape } from '../shapes.ts'
+import { logprobsOf, word } from '../filter.ts'
+import { allOf, each, listOf, oneOf, record, scalar, text, type RecordShape } from '../shapes.ts'
 
 /** The prefix of item ids of the gateway. The upstream does not know these items. */
 export const OUR_MESSAGE: string = 'msg_tollgate_'
@@ -42,7 +42,12 @@ export function partOf(part: Json): JsonObject | undefined {
   const { type, text, refusal } = part
   if (type === 'refusal' && typeof refusal === 'string') return { type, refusal }
   if (type !== 'output_text' || typeof text !== 'string') return undefined
-  return { type, text, annotations: annotationsOf(part['annotations']), logprobs: probabilities(part, text) }
+  return {
+    type,
+    text,
+    annotations: ANNOTATIONS(part['annotations']) ?? [],
+    logprobs: probabilities(part, text),
+  }
 }
 
 /** Log probabilities of this text, as a list. */
@@ -58,24 +63,17 @@ export const summaryOf: RecordShape = oneOf({ summary_text: record({ text }) })
 const THOUGHTS = allOf(thoughtOf)
 const SUMMARY = allOf(summaryOf)
 
-const ANNOTATIONS: Readonly<Record<string, readonly string[]>> = {
-  file_citation: ['type', 'file_id', 'filename', 'index'],
-  url_citation: ['type', 'start_index', 'end_index', 'url', 'title'],
-  container_file_citation: ['type', 'container_id', 'file_id', 'filename', 'start_index', 'end_index'],
-  file_path: ['type', 'file_id', 'index'],
-}
+const plainly = (...names: readonly string[]): RecordShape => record({}, each(names, scalar))
 
 /** A known citation; undefined for an unknown kind. */
-export function annotationOf(annotation: Json | undefined): JsonObject | undefined {
-  if (!isObject(annotation)) return undefined
-  const names = entryOf(ANNOTATIONS, annotation['type'])
-  return names && only(plain(annotation), names)
-}
+export const annotationOf: RecordShape = oneOf({
+  file_citation: plainly('file_id', 'filename', 'index'),
+  url_citation: plainly('start_index', 'end_index', 'url', 'title'),
+  container_file_citation: plainly('container_id', 'file_id', 'filename', 'start_index', 'end_index'),
+  file_path: plainly('file_id', 'index'),
+})
 
-function annotationsOf(annotations: Json | undefined): JsonObject[] {
-  if (!isList(annotations)) return []
-  return annotations.map((annotation) => annotationOf(annotation)).filter((known) => known !== undefined)
-}
+const ANNOTATIONS = listOf(annotationOf)
 
 /** The members that are strings, numbers, flags or null. */
 export function plain(object: JsonObject): JsonObject {

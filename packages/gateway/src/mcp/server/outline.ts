@@ -1,7 +1,7 @@
 // Recovers the id and kind of an unreadable message.
 
 import { MAX_VALUES } from '@tollgate/evidence'
-import type { RequestId } from '../message.ts'
+import { isId, type RequestId } from '../message.ts'
 
 interface Outline {
   readonly id: RequestId | undefined
@@ -27,11 +27,9 @@ export function outlineOf(bytes: Uint8Array): Outline {
 
 function readOutline(value: { id?: unknown; method?: unknown; result?: unknown; error?: unknown }): Outline {
   const { id, method, result, error } = value
-  const isText = typeof id === 'string' && id.length <= 256
-  const isNumber = typeof id === 'number' && Number.isSafeInteger(id)
   const isAnswer = method === undefined
   return {
-    id: isText || isNumber ? id : undefined,
+    id: isId(id) ? id : undefined,
     isAnswer,
     isResult: isAnswer && result !== undefined && error === undefined,
   }
