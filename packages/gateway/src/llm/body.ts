@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { TextDecoder } from 'node:util'
 import { EvidenceError, isList, isObject, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
-import { Refused } from './dialect.ts'
+import { ambiguous, Refused } from './dialect.ts'
 
 export interface ReadBody {
   /** The parsed body, which may be changed. Long base64 strings are marks. */
@@ -42,9 +42,9 @@ function parsed(text: Uint8Array | string, maxBytes: number): JsonObject {
   } catch (fault) {
     // The parser names the position, never the content.
     if (!(fault instanceof EvidenceError)) throw fault
-    throw new Refused(400, 'AMBIGUOUS_INPUT', `the body is not strict JSON: ${fault.message}`)
+    throw ambiguous(`the body is not strict JSON: ${fault.message}`)
   }
-  throw new Refused(400, 'AMBIGUOUS_INPUT', 'the body must be a JSON object')
+  throw ambiguous('the body must be a JSON object')
 }
 
 // A byte of base64 is skipped, not parsed, so it costs less than a byte of text.
@@ -108,7 +108,7 @@ function decode(decoder: TextDecoder, bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes)
   } catch {
-    throw new Refused(400, 'AMBIGUOUS_INPUT', 'the body is not UTF-8')
+    throw ambiguous('the body is not UTF-8')
   }
 }
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { isObject, type JsonObject } from '@tollgate/evidence'
 import type { DoorRequest } from '../exchange.ts'
-import { Refused } from './dialect.ts'
+import { ambiguous, Refused } from './dialect.ts'
 import type { Claims } from './request-context.ts'
 
 const JSON_TYPE = /^application\/json(?: *; *charset=(?:utf-8|"utf-8"))? *$/i
@@ -34,7 +34,7 @@ async function unpacked(bytes: Uint8Array, limit: number): Promise<Uint8Array> {
     const large = fault instanceof RangeError
     throw large
       ? new Refused(413, 'BODY_TOO_LARGE', `the decompressed body is larger than ${limit} bytes; send less`)
-      : new Refused(400, 'AMBIGUOUS_INPUT', 'the body is not gzip')
+      : ambiguous('the body is not gzip')
   }
 }
 
@@ -51,12 +51,7 @@ export function claimsOf(asked: DoorRequest, body: JsonObject): { claims: Claims
   const inside = sessionIn(body)
   const outside = asked.header('tollgate-session')
   if (inside !== undefined && outside !== undefined && inside !== outside) {
-    throw new Refused(
-      400,
-      'AMBIGUOUS_INPUT',
-      'the header and the metadata name different sessions; send one',
-      'metadata',
-    )
+    throw ambiguous('the header and the metadata name different sessions; send one', 'metadata')
   }
   return {
     claims: {
@@ -74,7 +69,7 @@ function sessionIn(body: JsonObject): string | undefined {
   if (!isObject(metadata) || !Object.hasOwn(metadata, SESSION)) return undefined
   const { [SESSION]: session, ...others } = metadata
   if (typeof session !== 'string') {
-    throw new Refused(400, 'AMBIGUOUS_INPUT', `\`metadata.${SESSION}\` must be a string`, 'metadata')
+    throw ambiguous(`\`metadata.${SESSION}\` must be a string`, 'metadata')
   }
   // Sound: the body may be changed.
   const own = body as Record<string, unknown>

@@ -5,7 +5,7 @@ import { KernelError, type Kernel } from '@tollgate/kernel'
 import type { DoorRequest } from '../exchange.ts'
 import { giveScope } from '../scoping.ts'
 import type { KnownCaller } from '../tokens.ts'
-import { Refused } from './dialect.ts'
+import { ambiguous, Refused } from './dialect.ts'
 import type { Claims } from './request-context.ts'
 
 const HEADER = 'tollgate-scope'
@@ -26,7 +26,7 @@ export async function takeScope(
   } catch (fault) {
     if (!(fault instanceof KernelError)) throw fault
     if (fault.code === 'SCOPE_REFUSED') throw new Refused(403, 'SCOPE_REFUSED', fault.message)
-    if (fault.code === 'REQUEST_INVALID') throw new Refused(400, 'AMBIGUOUS_INPUT', fault.message)
+    if (fault.code === 'REQUEST_INVALID') throw ambiguous(fault.message)
     throw fault
   }
 }

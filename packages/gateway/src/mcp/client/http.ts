@@ -29,14 +29,9 @@ const PATH = /^\/mcp(?:\/([^/]+))?$/
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="tollgate"' }
 
 /** Opens the door. */
-export function createHttpDoor({
-  mcp,
-  tokens,
-  log,
-  limits: given = {},
-  budget = createBudget(),
-}: HttpDoorOptions): Door {
-  const limits = { ...HTTP_LIMITS, ...given }
+export function createHttpDoor(options: HttpDoorOptions): Door {
+  const { mcp, tokens, log, budget = createBudget() } = options
+  const limits = { ...HTTP_LIMITS, ...options.limits }
   const open = new OpenChannels(limits, () => {
     modern.conversations.look()
     legacy.sessions.look()

@@ -5,10 +5,10 @@ import { canonicalBytes, isList, isObject, type JsonObject } from '@tollgate/evi
 import { faultOf, notAskable, silent, violation, within } from './calls.ts'
 import { perform, type ServerRequest, type ServerChannel } from './channel.ts'
 import { META, MODERN, without } from '../protocol.ts'
-import { progressMeta, withMeta, type RequestLimits, type ServerSession } from './legacy.ts'
+import { progressMeta, withMeta, type ServerSession } from './legacy.ts'
 import { createListening } from './listening.ts'
 import { CODE, errorOf, RpcFault } from '../message.ts'
-import { ASKS, NAMED, type SentMethod } from '../methods.ts'
+import { ASKS, NAMED } from '../methods.ts'
 import {
   UpstreamFault,
   type ClientHello,
@@ -60,47 +60,37 @@ export function speakModern(
     () => channel.transport === 'http' && onChangesLost(),
   )
 
-  async function request(
-    method: SentMethod,
-    params: JsonObject,
-    exchange: Exchange,
-    limits: RequestLimits,
-  ): Promise<UpstreamAnswer> {
-    const { signal } = exchange
-    const { deadline, holds } = limits
-    let more: JsonObject = {}
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      const given = { ...params, ...more }
-      const meta = (id: number): JsonObject => withMeta(given, metaFor(id, sender, exchange))
-      const asked = { method, params: meta, exchange, deadline }
-      const answer = await (round === 0 ? perform(channel, asked) : performAgain(channel, asked, holds))
-      if (!answer.ok) return answer
-      const { resultType: type = 'complete' } = answer.result
-      if (type === 'complete') {
-        const result = without(answer.result, 'resultType')
-        return { ok: true, result: channel.learn?.(method, params, result) ?? result }
-      }
-      if (type !== 'input_required') throw unknownType(name, answer.result)
-      const questions = NAMED.has(method) ? readQuestions(answer.result) : undefined
-      if (!questions) throw violation(name, 'sent an invalid question for the client')
-      const late = (): UpstreamFault => silent(name)
-      const replies = await within(askAll(questions, exchange), { signal, deadline, late, name })
-      if ('ok' in replies) return replies
-      more = { ...replies.given, ...stateOf(answer.result) }
-    }
-    throw violation(name, 'asked the client in too many rounds')
-  }
-
-  async function askAgain(deadline: number): Promise<ServerHello | undefined> {
-    const params = (): JsonObject => ({ _meta: sender })
-    const answer = await perform(channel, { method: 'server/discover', params, exchange: {}, deadline })
-    return answer.ok ? readDiscovered(answer.result) : undefined
-  }
-
   return {
     hello,
-    askAgain,
-    request,
+    async askAgain(deadline) {
+      const params = (): JsonObject => ({ _meta: sender })
+      const answer = await perform(channel, { method: 'server/discover', params, exchange: {}, deadline })
+      return answer.ok ? readDiscovered(answer.result) : undefined
+    },
+    async request(method, params, exchange, { deadline, holds }) {
+      const { signal } = exchange
+      let more: JsonObject = {}
+      for (let round = 0; round < MAX_ROUNDS; round++) {
+        const given = { ...params, ...more }
+        const meta = (id: number): JsonObject => withMeta(given, metaFor(id, sender, exchange))
+        const asked = { method, params: meta, exchange, deadline }
+        const answer = await (round === 0 ? perform(channel, asked) : performAgain(channel, asked, holds))
+        if (!answer.ok) return answer
+        const { resultType: type = 'complete' } = answer.result
+        if (type === 'complete') {
+          const result = without(answer.result, 'resultType')
+          return { ok: true, result: channel.learn?.(method, params, result) ?? result }
+        }
+        if (type !== 'input_required') throw unknownType(name, answer.result)
+        const questions = NAMED.has(method) ? readQuestions(answer.result) : undefined
+        if (!questions) throw violation(name, 'sent an invalid question for the client')
+        const late = (): UpstreamFault => silent(name)
+        const replies = await within(askAll(questions, exchange), { signal, deadline, late, name })
+        if ('ok' in replies) return replies
+        more = { ...replies.given, ...stateOf(answer.result) }
+      }
+      throw violation(name, 'asked the client in too many rounds')
+    },
     // The modern protocol has no client notifications. Closing a request cancels it.
     notify: () => undefined,
     listen: (wanted) => listening.want(wanted),
