@@ -11,7 +11,7 @@ import type { Exchange, ServerHello, UpstreamAnswer, WantedChanges } from './ups
 // Supported over stdio only.
 const OLDEST_STDIO = '2024-11-05'
 
-export interface RequestLimits {
+interface RequestLimits {
   /** A time of `now()`. */
   readonly deadline: number
   /** Whether the connection is still the intended one. Asked before each message but the first. */
