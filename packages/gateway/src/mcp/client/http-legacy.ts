@@ -6,7 +6,7 @@ import type { DoorRequest, Reply } from '../../exchange.ts'
 import type { Out } from '../conversation.ts'
 import { isLegacyVersion, streamRefusal } from './http-headers.ts'
 import type { HttpLimits } from './http-limits.ts'
-import type { OpenChannels, Visit } from './http-open.ts'
+import type { OpenChannels, CallerRequest } from './http-open.ts'
 import { accepted, errorReply, noServer, refusal, streamReply, TOO_MANY } from './http-reply.ts'
 import { KeptConversations, type KeptConversation } from './http-sessions.ts'
 import type { Mcp } from '../mcp.ts'
@@ -30,33 +30,33 @@ export class LegacyRequests {
   }
 
   /** The refusal of a request by its headers alone; undefined if it can be taken. */
-  refusalOf(visit: Visit): Reply | undefined {
-    const { asked } = visit
+  refusalOf(incoming: CallerRequest): Reply | undefined {
+    const { asked } = incoming
     if (!isLegacyVersion(asked) || asked.header(SESSION) === undefined) return undefined
-    const session = this.#sessionOf(visit)
+    const session = this.#sessionOf(incoming)
     return 'id' in session ? undefined : session
   }
 
   /** Takes a message of the client. */
-  async take(visit: Visit, message: Message): Promise<Reply> {
+  async take(incoming: CallerRequest, message: Message): Promise<Reply> {
     const isRequest = message.kind === 'request'
-    if (isRequest && message.method === 'initialize') return this.#begin(visit, message)
-    const session = this.#sessionOf(visit)
+    if (isRequest && message.method === 'initialize') return this.#begin(incoming, message)
+    const session = this.#sessionOf(incoming)
     if (!('id' in session)) return session
-    if (isRequest) return this.#request(visit, session, message, false)
+    if (isRequest) return this.#request(incoming, session, message, false)
     session.since = performance.now()
     session.conversation.take(message, NOWHERE).catch(() => undefined)
     return accepted()
   }
 
   /** Opens the stream for messages that belong to no request. */
-  listen(visit: Visit): Reply {
-    const refused = wrongProtocol(visit.asked) ?? streamRefusal(visit.asked)
+  listen(incoming: CallerRequest): Reply {
+    const refused = wrongProtocol(incoming.asked) ?? streamRefusal(incoming.asked)
     if (refused) return refused
-    const session = this.#sessionOf(visit)
+    const session = this.#sessionOf(incoming)
     if (!('id' in session)) return session
     if (session.listening) return refusal(409, 'the session already has a stream')
-    const channel = this.#open.open(visit, session, true, () => {
+    const channel = this.#open.open(incoming, session, true, () => {
       session.listening = false
       session.conversation.attach(undefined)
     })
@@ -68,17 +68,17 @@ export class LegacyRequests {
   }
 
   /** Ends a session. */
-  async end(visit: Visit): Promise<Reply> {
-    const refused = wrongProtocol(visit.asked)
+  async end(incoming: CallerRequest): Promise<Reply> {
+    const refused = wrongProtocol(incoming.asked)
     if (refused) return refused
-    const session = this.#sessionOf(visit)
+    const session = this.#sessionOf(incoming)
     if (!('id' in session)) return session
     await this.sessions.end(session)
     return { status: 204, headers: {}, body: '' }
   }
 
   /** The named session, or a refusal. */
-  #sessionOf({ asked, caller }: Visit): KeptConversation | Reply {
+  #sessionOf({ asked, caller }: CallerRequest): KeptConversation | Reply {
     const id = asked.header(SESSION)
     if (id === undefined) {
       return refusal(400, 'the request names no session: send `Mcp-Session-Id`, or `initialize` first')
@@ -88,8 +88,8 @@ export class LegacyRequests {
     return refusal(404, 'unknown or ended session: begin a new one with `initialize`')
   }
 
-  async #begin(visit: Visit, message: Request): Promise<Reply> {
-    const { asked, caller, scope } = visit
+  async #begin(incoming: CallerRequest, message: Request): Promise<Reply> {
+    const { asked, caller, scope } = incoming
     if (asked.header(SESSION) !== undefined) return refusal(400, 'the session is already initialized')
     if (!this.#hasCapacity(caller.owner)) {
       return refusal(429, 'too many sessions, and none of yours is idle: end one')
@@ -98,7 +98,7 @@ export class LegacyRequests {
     if (!conversation) return noServer(scope)
     const id = randomBytes(32).toString('base64url')
     const session = this.sessions.add(id, caller, asked.path, conversation)
-    return this.#request(visit, session, message, true)
+    return this.#request(incoming, session, message, true)
   }
 
   /** Whether one more session may begin. If there are too many, ends the caller's oldest idle one. */
@@ -112,8 +112,13 @@ export class LegacyRequests {
   }
 
   /** Passes a request to the conversation. A session whose `initialize` fails is ended. */
-  #request(visit: Visit, session: KeptConversation, message: Request, begins: boolean): Promise<Reply> {
-    return this.#open.pass(visit, session, message, {
+  #request(
+    incoming: CallerRequest,
+    session: KeptConversation,
+    message: Request,
+    begins: boolean,
+  ): Promise<Reply> {
+    return this.#open.pass(incoming, session, message, {
       headers: begins ? { [SESSION]: session.id } : {},
       over: (why) => {
         // In these revisions a lost connection does not cancel.

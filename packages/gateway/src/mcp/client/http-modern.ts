@@ -6,7 +6,7 @@ import type { Out } from '../conversation.ts'
 import type { Ending } from './http-channel.ts'
 import { checkModern } from './http-headers.ts'
 import type { HttpLimits } from './http-limits.ts'
-import type { OpenChannels, Visit } from './http-open.ts'
+import type { OpenChannels, CallerRequest } from './http-open.ts'
 import { accepted, errorReply, noServer, refusal } from './http-reply.ts'
 import { KeptConversations, type KeptConversation } from './http-sessions.ts'
 import type { Mcp } from '../mcp.ts'
@@ -33,20 +33,20 @@ export class ModernRequests {
     this.#open = open
   }
 
-  async answer(visit: Visit, message: Message | Unreadable): Promise<Reply> {
+  async answer(incoming: CallerRequest, message: Message | Unreadable): Promise<Reply> {
     // A closed stream cancels here. A notification cannot name a request of another HTTP exchange.
     if (message.kind === 'notification') return accepted()
     if (message.kind === 'response') return refusal(400, 'this protocol version has no requests to answer')
     try {
-      if (message.kind === 'request') checkModern(visit.asked, message)
+      if (message.kind === 'request') checkModern(incoming.asked, message)
     } catch (fault) {
       return errorReply(400, errorOf(fault), message.id)
     }
-    const kept = this.#keptFor(visit)
-    return kept ? this.#ask(visit, kept, message) : noServer(visit.scope)
+    const kept = this.#keptFor(incoming)
+    return kept ? this.#ask(incoming, kept, message) : noServer(incoming.scope)
   }
 
-  #keptFor({ caller, scope }: Visit): KeptConversation | undefined {
+  #keptFor({ caller, scope }: CallerRequest): KeptConversation | undefined {
     const name = `${caller.owner}\n${scope.kind === 'all' ? '' : scope.name}`
     const known = this.conversations.get(name)
     if (known) return known
@@ -54,18 +54,18 @@ export class ModernRequests {
     return conversation && this.conversations.add(name, caller, '', conversation)
   }
 
-  #ask(visit: Visit, kept: KeptConversation, message: Request | Unreadable): Promise<Reply> {
+  #ask(incoming: CallerRequest, kept: KeptConversation, message: Request | Unreadable): Promise<Reply> {
     // Two clients may use the same ids.
     const id = `http-${++this.#asked}`
     const over = (why: Ending): void => {
       if (why !== 'answered') kept.conversation.abandon(id)
     }
     if (message.kind === 'unreadable') {
-      return this.#open.pass(visit, kept, message, { over, statusOf: () => 400 })
+      return this.#open.pass(incoming, kept, message, { over, statusOf: () => 400 })
     }
     const outOf = (out: Out): Out => outAs(out, id, message.id)
     const own = { ...message, id, clientId: message.id }
-    return this.#open.pass(visit, kept, own, { over, outOf, statusOf })
+    return this.#open.pass(incoming, kept, own, { over, outOf, statusOf })
   }
 }
 

@@ -21,7 +21,7 @@ export function callerOf(asked: DoorRequest, tokens: Pick<Tokens, 'identify'>): 
 }
 
 /** A request at the door: its caller, and the servers that it addresses. */
-export interface Visit {
+export interface CallerRequest {
   readonly asked: DoorRequest
   readonly caller: KnownCaller
   readonly scope: Scope
@@ -85,7 +85,7 @@ export class OpenChannels {
    * until it is closed. `over` is called once when it ends.
    */
   open(
-    { asked, caller }: Visit,
+    { asked, caller }: CallerRequest,
     kept: KeptConversation,
     endless: boolean,
     over: (why: Ending) => void,
@@ -110,7 +110,7 @@ export class OpenChannels {
 
   /** Passes a message to its conversation. Replies as soon as it is known whether the answer is one message or a stream. */
   async pass(
-    visit: Visit,
+    incoming: CallerRequest,
     kept: KeptConversation,
     message: Request | Unreadable,
     { over, refused, outOf, statusOf, headers = {} }: Passing,
@@ -118,7 +118,7 @@ export class OpenChannels {
     const isRequest = message.kind === 'request'
     const id = isRequest ? (message.clientId ?? message.id) : message.id
     const endless = isRequest && message.method === 'subscriptions/listen'
-    const channel = this.open(visit, kept, endless, over)
+    const channel = this.open(incoming, kept, endless, over)
     if (!channel) {
       await refused?.()
       return errorReply(429, TOO_MANY, id)
@@ -130,7 +130,7 @@ export class OpenChannels {
     })
     const opening = await channel.opening(this.#limits.patience)
     if (opening.kind === 'stream') return streamReply(channel.pieces(), headers)
-    if (opening.kind === 'ended') return endedReply(visit.caller, id)
+    if (opening.kind === 'ended') return endedReply(incoming.caller, id)
     const { text, error } = opening
     return messageReply(statusOf?.(error) ?? 200, text, error ? {} : headers)
   }

@@ -11,7 +11,7 @@ import { bodyRefusal, isModern, mayBeLarge } from './http-headers.ts'
 import { LegacyRequests } from './http-legacy.ts'
 import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts'
 import { ModernRequests } from './http-modern.ts'
-import { callerOf, OpenChannels, type Visit } from './http-open.ts'
+import { callerOf, OpenChannels, type CallerRequest } from './http-open.ts'
 import { errorReply, noServer, refusal } from './http-reply.ts'
 import type { Mcp, Scope } from '../mcp.ts'
 import { CODE, parseMessage } from '../message.ts'
@@ -39,9 +39,9 @@ export function createHttpDoor(options: HttpDoorOptions): Door {
   const modern = new ModernRequests(mcp, open, limits)
   const legacy = new LegacyRequests(mcp, open, limits)
 
-  async function post(visit: Visit): Promise<Reply> {
-    const { asked, caller, scope } = visit
-    const refused = bodyRefusal(asked) ?? unreachable(scope) ?? legacy.refusalOf(visit)
+  async function post(incoming: CallerRequest): Promise<Reply> {
+    const { asked, caller, scope } = incoming
+    const refused = bodyRefusal(asked) ?? unreachable(scope) ?? legacy.refusalOf(incoming)
     if (refused) return refused
     const most = mayBeLarge(asked) ? limits.body : Math.min(limits.body, limits.opening)
     const share = budget.take(caller.identity, announced(asked.header('content-length'), most))
@@ -53,15 +53,15 @@ export function createHttpDoor(options: HttpDoorOptions): Door {
     // The token may have been revoked while the body arrived.
     if (!caller.known()) return unknownToken()
     // An unreadable message may be a call, so its refusal is recorded.
-    if (message.kind === 'unreadable') return modern.answer(visit, message)
+    if (message.kind === 'unreadable') return modern.answer(incoming, message)
     const params = message.kind === 'response' ? {} : message.params
-    return isModern(asked, params) ? modern.answer(visit, message) : legacy.take(visit, message)
+    return isModern(asked, params) ? modern.answer(incoming, message) : legacy.take(incoming, message)
   }
 
   /** A frozen caller gets no stream. Messages are refused by their conversation. */
-  async function listen(visit: Visit): Promise<Reply> {
-    const frozen = await mcp.refuseFrozen(visit.caller.identity)
-    return frozen ? refusal(403, denialText(frozen, false)) : legacy.listen(visit)
+  async function listen(incoming: CallerRequest): Promise<Reply> {
+    const frozen = await mcp.refuseFrozen(incoming.caller.identity)
+    return frozen ? refusal(403, denialText(frozen, false)) : legacy.listen(incoming)
   }
 
   /** A request for an unknown server is refused before its body is read. */
@@ -71,11 +71,11 @@ export function createHttpDoor(options: HttpDoorOptions): Door {
   }
 
   async function answer(asked: DoorRequest): Promise<Reply | undefined> {
-    const visit = visitOf(asked, tokens)
-    if (!visit || 'status' in visit) return visit
-    if (asked.method === 'POST') return post(visit)
-    if (asked.method === 'GET') return listen(visit)
-    if (asked.method === 'DELETE') return legacy.end(visit)
+    const incoming = callerRequestOf(asked, tokens)
+    if (!incoming || 'status' in incoming) return incoming
+    if (asked.method === 'POST') return post(incoming)
+    if (asked.method === 'GET') return listen(incoming)
+    if (asked.method === 'DELETE') return legacy.end(incoming)
     return refusal(405, 'send messages with POST', { allow: 'POST, GET, DELETE' })
   }
 
@@ -92,7 +92,10 @@ export function createHttpDoor(options: HttpDoorOptions): Door {
 }
 
 /** The caller of a request and the servers it addresses, or a refusal; undefined if its path belongs to another door. */
-function visitOf(asked: DoorRequest, tokens: Pick<Tokens, 'identify'>): Visit | Reply | undefined {
+function callerRequestOf(
+  asked: DoorRequest,
+  tokens: Pick<Tokens, 'identify'>,
+): CallerRequest | Reply | undefined {
   const [path, name] = PATH.exec(asked.path) ?? []
   if (path === undefined || (name !== undefined && !isServerName(name))) return undefined
   const caller = callerOf(asked, tokens)
