@@ -138,6 +138,8 @@ export function createAudit({ config, keyring }: Site): Audit {
       // Sound: a row is an object. Values that are not numbers are not sizes.
       return Number((head as { readonly size: unknown }).size)
     } finally {
+      // Ends the read even if a statement stays open until it is collected: a gateway that stops would wait for it.
+      if (db.isTransaction) db.exec('ROLLBACK')
       db.close()
     }
   }
