@@ -92,8 +92,8 @@ function refuseHigh(findings: readonly Finding[], { despiteFindings }: ApproveOp
   if (high.length === 0 || despiteFindings === true) return
   throw new CommandError(
     `${high.length} high-severity ${high.length === 1 ? 'finding' : 'findings'}; nothing was approved`,
-    'read the findings above, and approve the tools that you want one by one',
-    'or approve everything with `--despite-findings`',
+    'read the findings above, and approve the tools without such findings by their names',
+    'or add `--despite-findings` to approve the others too',
   )
 }
 

@@ -133,7 +133,7 @@ async function approve(
   if (tools.length > wanted.length) {
     terminal.warn(
       `${tools.length - wanted.length} tools with high-severity findings stay blocked`,
-      'review them with `tollgate mcp show TOOL`, and approve one with `tollgate mcp approve TOOL`',
+      'review each with `tollgate mcp show TOOL`; `tollgate mcp approve TOOL --despite-findings` approves it',
     )
   }
   return { tools: done, isComplete: done.length === tools.length }
