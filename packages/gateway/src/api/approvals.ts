@@ -90,7 +90,7 @@ const PAGE: ApiSchema = object({
   sentinel_findings: list(TEXT),
   'seen_hash?': described(
     HASH,
-    'The hash of all these members. The receipts of the decision and of its approval contain it.',
+    'The hash of what the approver sees of the page: address, destination, page hashes, plan, risk, findings, and whether the call has a side effect. The receipts of the decision and of the approval contain this hash.',
   ),
 })
 
@@ -110,7 +110,7 @@ const APPROVAL: ApiSchema = object({
   args_hash: HASH,
   'arguments?': described(
     ANYTHING,
-    'The arguments of the call. Shown to those who may answer and to the caller. Missing if erased; the request then cannot be approved.',
+    'The arguments of the call. Only the caller and people who may answer see them. If they are missing because they were erased, the request can only be denied.',
   ),
   'page?': described(
     PAGE,

@@ -30,22 +30,25 @@ import {
 const STATUSES = ['in force', 'revoked', 'ended'] as const
 
 const DELEGATION: Readonly<Record<string, ApiSchema>> = {
-  id: described(HASH, 'SHA-256 of the signed statement. Calls refer to it as `delegation`.'),
+  id: described(
+    HASH,
+    'SHA-256 of the signed statement. A call names the delegation with this id, as `delegation`.',
+  ),
   delegator: NAME,
   delegate: NAME,
   tools: described(list(TEXT), 'Tool names, exact or with `*`.'),
   effects: orNull(
-    described(list(word(...EFFECT_CLASSES)), 'The effect classes that those tools may have; null for all.'),
+    described(list(word(...EFFECT_CLASSES)), 'The effect classes that the delegation covers; null for all.'),
   ),
-  session: orNull(described(NAME, 'The only session it is valid in; null for any.')),
+  session: orNull(described(NAME, 'The only session in which the delegation is valid; null for any.')),
   until: TIME,
-  depth: described(COUNT, 'How many levels of further delegation it permits.'),
+  depth: described(COUNT, 'How many levels of further delegation are possible.'),
   parent: orNull(described(HASH, 'The delegation that it is derived from.')),
   standing: described(
     word(...STATUSES),
-    'Whether it and all delegations above it are in force. A call can still be denied, for example if a delegator is frozen or has a new key.',
+    'Whether this delegation and all delegations above it are in force. A call can still be denied, for example if a delegator is frozen or has a new key.',
   ),
-  receipt: described(HASH, 'The newest receipt about it.'),
+  receipt: described(HASH, 'The newest receipt about this delegation.'),
 }
 
 async function register({ options, identity, body }: ApiQuestion): Promise<Reply> {
@@ -139,7 +142,7 @@ export const delegationRoutes: readonly ApiRoute[] = [
     path: '/v1/delegations',
     id: 'registerDelegation',
     about:
-      'Registers a delegation that its delegator has signed. The delegate can then refer to it in calls, which are limited to its rights. An agent can register only delegations that it is part of. Registering the same delegation again returns the first receipt.',
+      'Registers a delegation that its delegator has signed. The delegate can then name the delegation in a call, and the call has at most the rights of the delegation. An agent can register a delegation only if it is the delegator or the delegate. Registering the same delegation again returns the first receipt.',
     roles: ['agent', 'operator', 'admin'],
     body: {
       schema: object({
@@ -159,7 +162,8 @@ export const delegationRoutes: readonly ApiRoute[] = [
     method: 'GET',
     path: '/v1/delegations',
     id: 'listDelegations',
-    about: 'Lists the delegations, oldest first. An agent sees those that it is part of.',
+    about:
+      'Lists the delegations, oldest first. An agent sees those in which it is the delegator or the delegate.',
     roles: READERS,
     answers: answered('The delegations. Those that ended long ago are only in the ledger.', {
       delegations: list(object(DELEGATION)),

@@ -59,7 +59,7 @@ export const effectRoutes: readonly ApiRoute[] = [
     path: '/v1/effects',
     id: 'reportEffect',
     about:
-      'Reports the effect of an allowed call. Only the principal of the call can report it, once. The output is inspected and not stored. Only its hash is stored: of the canonical JSON of `output` or `output_digest`, or of the bytes of `output_base64`. The answer says which part of the output may be forwarded. The caller must forward exactly that to the agent.',
+      'Reports the effect of an allowed call. Only the principal of the call can report it, once. The gateway inspects the output and does not store it. It stores only a hash: of the bytes of `output_base64`, or of the canonical JSON of `output` or `output_digest`. The answer says which part of the output the caller may forward. The caller must forward exactly this part to the agent.',
     roles: ['agent'],
     body: {
       schema: object({

@@ -61,17 +61,20 @@ const CONTEXT: ApiSchema = object(
 export const CALL: Readonly<Record<string, ApiSchema>> = {
   'arguments?': described(ANYTHING, 'The arguments of the tool; an empty object if left out.'),
   'session_id?': described(NAME, 'The session that the call belongs to.'),
-  'delegation_session_id?': described(NAME, 'Used as `session_id` if that is left out.'),
+  'delegation_session_id?': described(
+    NAME,
+    'The session that the call belongs to, if `session_id` is left out.',
+  ),
   'principal?': described(
     NAME,
-    'The claimed principal. A call is denied if it is not the principal of the token.',
+    'The claimed principal. If the token belongs to another principal, the call is denied.',
   ),
   'context?': CONTEXT,
   'approval?': described(HASH, 'The approval request that the call uses.'),
   'delegation?': described(HASH, 'The delegation that the call uses.'),
   'sources?': described(
     list(object({ source_channel: word(...SOURCE_CHANNELS), text: TEXT }), 64),
-    'The texts that led to the call, in order: messages of the user, outputs of tools and pages. They are scanned, and the session stores their hashes. The texts are stored privately only if the operator has enabled kept calls. A value that a tool introduced stays untrusted, even if another source repeats it.',
+    'The texts that led to the call, in order: messages of the user, outputs of tools and pages. The gateway scans these texts and stores their hashes in the session. It stores the texts themselves only if the operator has enabled kept calls. A value that a tool introduced stays untrusted, even if a later text repeats it.',
   ),
 }
 

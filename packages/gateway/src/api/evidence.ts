@@ -160,16 +160,16 @@ export const evidenceRoutes: readonly ApiRoute[] = [
     path: '/v1/evidence/export',
     id: 'exportEvidence',
     about:
-      'An EvidencePack: a range of the ledger, some receipts by themselves, or both, with everything needed to verify it offline. Without parameters, the whole ledger. With filters, only the receipts that match, each with its proof; `from` and `to` then limit the search. A range shows every tenant, so only the tenant that runs the gateway may export one.',
+      'Returns an EvidencePack: a range of the ledger, single receipts, or both, with everything that offline verification needs. Without parameters, the pack contains the whole ledger. With filters, it contains only the receipts that match, each with its proof; `from` and `to` then limit the search. A range contains the receipts of all tenants, so only a token of the tenant that runs the gateway can export a range.',
     roles: ['auditor', 'admin'],
     query: {
       from: described(COUNT, 'First index of the range.'),
       to: described(COUNT, 'Index after the last of the range.'),
       continues: described(
         COUNT,
-        'Size of an earlier checkpoint. The pack then proves that the ledger has only grown since.',
+        'Size of an earlier checkpoint. The pack then proves that since this checkpoint the ledger has only grown.',
       ),
-      receipt: described(list(HASH, 100), 'A receipt by itself; may be repeated.'),
+      receipt: described(list(HASH, 100), 'A single receipt; may be repeated.'),
       ...FILTERS,
       ...PERIOD,
     },

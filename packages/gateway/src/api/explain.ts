@@ -68,7 +68,7 @@ const PART: ApiSchema = object(
         value: orNull(
           described(
             TEXT,
-            'Shortened; null if the call does not have the value or it does not come from the call.',
+            'The value in the call, shortened. Null if the call does not contain such a value, or if the value is stored data of the principal.',
           ),
         ),
         missing: FLAG,

@@ -79,8 +79,8 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
   },
   'policy-changed': {
     status: 409,
-    title: 'Another policy is in force than the one that was changed.',
-    remedy: 'Make the change in the policy that is in force, then activate it.',
+    title: 'The policy that `replaces` names is not in force any more; nothing was changed.',
+    remedy: 'Read the policy in force, make your change in it, and activate the result.',
   },
   'body-too-large': { status: 413, title: 'The body is too large.', remedy: 'Send a smaller body.' },
   'url-too-long': { status: 414, title: 'The URL is too long.' },
@@ -118,8 +118,8 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
   },
   'gateway-needed': {
     status: 503,
-    title: 'This needs a running gateway. Here the ledger is read-only.',
-    remedy: 'Start the gateway with `tollgate up`, or send the request to the running gateway.',
+    title: 'Only a running gateway can do this, and no gateway runs on this ledger.',
+    remedy: 'Start the gateway with `tollgate up`, then send the request again.',
   },
 }
 

@@ -92,7 +92,7 @@ const RECEIPT: ApiSchema = {
 
 const ENTRY: Readonly<Record<string, ApiSchema>> = {
   index: described(COUNT, 'Its index in the ledger.'),
-  id: described(HASH, 'SHA-256 of its payload.'),
+  id: described(HASH, 'SHA-256 of the receipt, exactly as signed.'),
   receipt: RECEIPT,
 }
 
@@ -218,7 +218,7 @@ export const receiptRoutes: readonly ApiRoute[] = [
     path: '/v1/receipts',
     id: 'listReceipts',
     about:
-      'Lists receipts, newest first. An agent sees the decisions on its own calls with their effects and approvals. Other roles see all receipts of the tenant of the token.',
+      'Lists receipts. An agent sees the decisions on its own calls with their effects and approvals. Other roles see all receipts of the tenant of the token.',
     roles: READERS,
     query: {
       ...FILTERS,
@@ -227,7 +227,10 @@ export const receiptRoutes: readonly ApiRoute[] = [
         { type: 'string', pattern: '^[0-9a-f]{8,64}$' },
         'Only receipts whose id begins with these digits; at most ten. Other filters are ignored.',
       ),
-      direction: { ...word('back', 'on'), default: 'back' },
+      direction: {
+        ...described(word('back', 'on'), '`back`: newest receipts first. `on`: oldest receipts first.'),
+        default: 'back',
+      },
       from: described(COUNT, 'The first index to examine: `next` of the previous page.'),
       limit: { type: 'integer', minimum: 1, maximum: 1000, default: 50 },
     },

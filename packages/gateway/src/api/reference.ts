@@ -22,8 +22,9 @@ caller may see and do: its role, tenant, principal and groups. Bodies are strict
 levels) declared as \`application/json\`. Unknown members are refused. Times are RFC 3339 with milliseconds. Errors are RFC 9457
 problems (\`application/problem+json\`). Their codes are listed at the end. \`/openapi.json\` has the same description for programs.
 
-An agent sees its own decisions with their effects and approvals. Everything else is not found. Other roles see everything of
-the tenant of the token. Every reader sees the genesis and key receipts, because they are needed to verify signatures.`
+An agent sees its own decisions with their effects and approvals, and gets 404 for everything else. Other roles see everything of
+the tenant of the token. Every role that can read receipts sees the genesis and key receipts, because they are needed to verify
+signatures.`
 
 /** The table of routes and roles. */
 function roleTable(): string {
@@ -38,7 +39,7 @@ function roleTable(): string {
   return ['## Roles and routes', ROLE_RULES, lines.join('\n')].join('\n\n')
 }
 
-const ROLE_RULES = `A token of a role may use the routes with \`yes\` in its column. On every other route it gets 403 \`role-forbidden\`, and no
+const ROLE_RULES = `A token of a role may use the routes with \`yes\` in its column. On every other route the token gets 403 \`role-forbidden\`, and no
 receipt is written. A \`host\` token may do everything that an \`agent\` token may, and also open sessions with a scope. A route with
 \`yes\` can still refuse a request, for example to approve one's own call.`
 

@@ -36,10 +36,13 @@ const SCOPE: ApiSchema = object(
     ),
     'looked_up?': described(
       FLAG,
-      'Whether its tools may also act on targets that the session looked up as data: the whole value of a field, or a name that no flagged passage contains.',
+      'Whether the tools in scope may also act on targets that the session has looked up. Such a target is the whole value of a field in the answer of a tool, or a name that is in no passage with a finding.',
     ),
     'until?': described(TIME, 'After this time every side effect is out of scope.'),
-    'by?': described(word(...SCOPE_SOURCES), 'The origin of the scope. Default: `host`.'),
+    'by?': described(
+      word(...SCOPE_SOURCES),
+      'Who defined the scope: the host application (`host`, the default), the user (`user`), or a proposal from the words of the user (`proposed`).',
+    ),
   },
   'The scope of the session. A missing member sets no limit. An empty list permits nothing.',
 )
@@ -88,7 +91,7 @@ export const scopeRoutes: readonly ApiRoute[] = [
     path: '/v1/sessions',
     id: 'openSession',
     about:
-      'Opens a session with a scope. Side effects outside of the scope need approval. A `host` token can open sessions of its own principal before their first call; afterwards it can only narrow the scope. Operators can set any scope. Agent tokens cannot.',
+      'Opens a session with a scope. A call with a side effect outside of the scope needs an approval. A `host` token can open a session of its own principal before the first call of the session. After this call, it can only narrow the scope. Operators can set any scope at any time. Agent tokens cannot set a scope.',
     roles: ROLES,
     body: {
       schema: object({
@@ -132,7 +135,7 @@ export const scopeRoutes: readonly ApiRoute[] = [
           by: word(...SCOPE_SOURCES),
           also: described(
             list(object({ tool: TEXT, sinks: list(TEXT) })),
-            'The additions by approvals: a tool and its targets each.',
+            'The additions by approvals. Each has a tool and its targets.',
           ),
         }),
       ),

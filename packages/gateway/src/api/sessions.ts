@@ -176,20 +176,26 @@ export const sessionRoutes: readonly ApiRoute[] = [
       id: NAME,
       principal: NAME,
       decisions: COUNT,
-      broken: described(FLAG, 'Whether its record was lost or modified. All side effects are then denied.'),
-      source: described(FLAG, 'Whether it has read sensitive data.'),
+      broken: described(
+        FLAG,
+        'Whether the record of the session was lost or modified. The gateway then denies every call with a side effect.',
+      ),
+      source: described(FLAG, 'Whether the session has read sensitive data.'),
       recent_denials: described(COUNT, 'Consecutive denials by gates; at most 9.'),
-      labels: described(list(TEXT), 'Labels of the data that it has read, if the policy tracks them.'),
+      labels: described(
+        list(TEXT),
+        'Labels of the data that the session has read, if the policy tracks labels.',
+      ),
       elevated: orNull(
         described(
           object({ tier: word(...TIERS), until: TIME }),
-          'The tier that an operator raised it to, until it expires.',
+          'The higher tier that an approval gave the session, and until when.',
         ),
       ),
       trust: orNull(
         described(
           DECIMAL,
-          'The current trust of its principal, from 0 to 1000; null if the policy does not use trust.',
+          'The current trust of the principal, from 0 to 1000; null if the policy does not use trust.',
         ),
       ),
       risk: object({
@@ -203,7 +209,7 @@ export const sessionRoutes: readonly ApiRoute[] = [
       }),
       lineage: described(
         LINEAGE,
-        'The delegation of its newest decision and all delegations above it, the root last; empty if there is none.',
+        'The delegation of the newest decision and all delegations above this delegation, the root last; empty if there is none.',
       ),
       last: object({ receipt: HASH, time: TIME }),
     }),

@@ -23,7 +23,7 @@ const INFO: Readonly<Record<string, ApiSchema>> = {
   groups: list(NAME),
   issued: TIME,
   expires: orNull(TIME),
-  run: described(FLAG, 'Whether it expires with this run of the gateway.'),
+  run: described(FLAG, 'Whether the token expires when the gateway stops.'),
 }
 
 function tokensOf({ tokens }: ApiOptions): Tokens {

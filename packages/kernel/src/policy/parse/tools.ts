@@ -26,7 +26,7 @@ export interface ToolDeclaration {
   readonly effect: EffectClass
   /** Arguments whose values have consequences. */
   readonly sinks: readonly string[]
-  /** Arguments that contain destinations; `none` if the tool never uses the network. */
+  /** Arguments that contain destinations; `none` if no argument can choose where data goes. */
   readonly destinations: readonly string[] | 'none'
   /** Labels of its output. */
   readonly returns: readonly string[]
@@ -50,7 +50,7 @@ const FIELDS = record('Tool', 'The effects of a tool. Missing members get the st
   effect: about('Its effect class; `admin` by default.', EFFECT),
   sinks: about('Paths of arguments whose values have consequences.', PATHS),
   destinations: about(
-    'Paths of arguments with destinations; `none` if the tool never uses the network.',
+    'Paths of arguments with destinations; `none` if no argument can choose where data goes.',
     PATHS,
   ),
   returns: about('Labels of its output.', LABELS),
