@@ -138,14 +138,14 @@ export function provedBy(basis: Basis): readonly string[] {
     lines.push(`${entries} are present, in order and unmodified, as the ${checkpoint} states.`)
   }
   if (selected > 0) {
-    const further = range ? 'further ' : ''
-    const entries = some(selected, `${further}entry is`, `${further}entries are`)
-    lines.push(`${entries} in the ledger of that checkpoint, each by its own inclusion proof.`)
+    const which = range ? 'further' : 'selected'
+    const entries = some(selected, `${which} entry is`, `${which} entries are`)
+    lines.push(`${entries} in the ledger of the checkpoint: inclusion proofs show this.`)
   }
   lines.push(
     whole
       ? 'Each receipt is signed by a key that was active in the ledger at that entry.'
-      : 'Each receipt is signed by a key that the ledger added before it. No entry in the pack retires that key earlier.',
+      : 'Each receipt is signed by a key that an earlier entry of the ledger added. No entry of the pack before the receipt retires this key.',
     'Each receipt agrees with the receipts and policies that it refers to, as far as the pack contains them.',
   )
   if (level === 'integrity only') return lines
@@ -154,7 +154,7 @@ export function provedBy(basis: Basis): readonly string[] {
     lines.push(`The ledger continues the checkpoint of ${continues} entries that you pinned.`)
   for (const { name, time } of witnesses) {
     lines.push(
-      `The witness \`${name}\` cosigned this checkpoint at ${isoSeconds(time)}: it had seen none that contradicts it.`,
+      `The witness \`${name}\` cosigned this checkpoint at ${isoSeconds(time)}. By then it had seen no checkpoint that contradicts this one.`,
     )
   }
   return lines
@@ -173,16 +173,18 @@ export function notProvedBy(basis: Basis): readonly string[] {
   if (!range)
     lines.push('Completeness: a selection proves that these receipts exist, not that there are no others.')
   else if (range.start > 0 || range.end < size)
-    lines.push(`The other entries of the ledger, which has ${size}. Ask for a pack of the whole ledger.`)
+    lines.push(
+      `The entries that are not in the pack: the ledger has ${size}. Ask for a pack of the whole ledger.`,
+    )
   if (!range || range.start > 0 || range.end < size)
     lines.push(
-      'That all keys are still active: an entry outside the pack can retire a key, also the one of the checkpoint.',
+      'That all keys are still active: an entry that is not in the pack can retire a key, even the key that signed the checkpoint.',
     )
   if (witnesses.length === 0) {
     lines.push('That everyone sees this history: no trusted witness cosigned the checkpoint.')
     if (continues === undefined && level !== 'integrity only')
       lines.push(
-        'That earlier history was not rewritten: your trust file has no earlier checkpoint. Add this one to it.',
+        'That earlier history was not rewritten: your trust file holds no earlier checkpoint. Add the checkpoint of this pack to it.',
       )
   }
   if (open > 0)

@@ -260,7 +260,7 @@ const SINGULAR: readonly (readonly [many: string, one: string])[] = [
 function patternOf(sentence: string): RegExp {
   const plain = sentence.replaceAll('\\`', '`').replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&')
   const [many = '', one = ''] =
-    SINGULAR.find(([words]) => new RegExp(`\\{.*\\} (?:further )?${words}`).test(plain)) ?? []
+    SINGULAR.find(([words]) => new RegExp(`\\{.*\\} (?:further |selected )?${words}`).test(plain)) ?? []
   const counted = many === '' ? plain : plain.replace(many, `(?:${many}|${one})`)
   return new RegExp(`^${counted.replaceAll(/\{[^}]*\}/g, '.+')}$`)
 }

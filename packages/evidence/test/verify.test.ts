@@ -286,7 +286,7 @@ describe('a report', () => {
     expect(not_proved).toEqual(
       expect.arrayContaining([
         expect.stringContaining('Completeness: a selection proves that these receipts exist'),
-        expect.stringContaining('an entry outside the pack can retire a key'),
+        expect.stringContaining('an entry that is not in the pack can retire a key'),
         expect.stringContaining('no trusted witness cosigned'),
         expect.stringContaining('The outcome of 1 allowed call'),
       ]),
