@@ -14,7 +14,8 @@ import {
   type Receipt,
 } from '@tollgate/evidence'
 import { KernelError } from '../error.ts'
-import type { Entry, Store, Stored } from './store.ts'
+import { bytesIn, RememberedRecords, type Read, type Remembered } from './remembered.ts'
+import type { Entry, Store } from './store.ts'
 
 /** The fields of a receipt that the ledger fills in. */
 export type Header = Omit<Common, 'tenant'>
@@ -59,12 +60,6 @@ interface Job<T> {
   readonly reserved?: boolean
 }
 
-/** A record to read. `parse` runs once, when the record is loaded into memory. */
-export interface Read {
-  readonly name: string
-  readonly parse: (stored: Stored) => unknown
-}
-
 /** The ledger of one writer. */
 export interface Ledger {
   /**
@@ -100,14 +95,6 @@ interface LedgerOptions {
   readonly maxWaiting?: number
 }
 
-interface Remembered {
-  value: unknown
-  /** The stored size in bytes. */
-  size: number
-  /** Number of the batch that last changed it. The record stays in memory until that batch is durable. */
-  batch: number
-}
-
 interface Waiting {
   readonly entries: Entry[]
   readonly records: Map<string, string | undefined>
@@ -122,172 +109,146 @@ const MAX_WAITING = 10_000
 const MAX_IN_FLIGHT = 2
 const MIN_EARLY_BATCH = 24
 
-/** Opens a ledger after its newest receipt. */
-export function createLedger(options: LedgerOptions): Ledger {
-  const { store, origin, writer, key, now } = options
-  const { maxRemembered = MAX_REMEMBERED, maxWaiting = MAX_WAITING } = options
-  const memory = new Map<string, Remembered>()
-  const loading = new Map<string, Promise<void>>()
-  let head = options.head
-  let time = head ? Date.parse(head.time) : 0
-  let timeText = head?.time ?? ''
-  let poisoned: KernelError | undefined
-  let batchNumber = 1
-  let durable = 0
-  let waiting = emptyBatch(head?.id)
-  let inFlight = 0
-  let scheduled = false
+/** The ledger of one writer, from its newest receipt on. */
+export class WriterLedger implements Ledger {
+  readonly #options: LedgerOptions
+  readonly #records = new RememberedRecords()
+  #head: ChainHead | undefined
+  #time: number
+  #timeText: string
+  #waiting: Waiting
+  #poisoned: KernelError | undefined
+  #batchNumber = 1
+  #durable = 0
+  #inFlight = 0
+  #scheduled = false
 
-  return {
-    append: (job) => (isReady(job) ? take(job) : takeLater(job)),
-    poison: (cause) => poison(cause),
-    get poisoned() {
-      return poisoned?.message
-    },
-    get cause() {
-      return poisoned?.cause
-    },
-    get remembered() {
-      return memory.size
-    },
+  constructor(options: LedgerOptions) {
+    this.#options = options
+    this.#head = options.head
+    this.#timeText = this.#head?.time ?? ''
+    this.#time = this.#head ? Date.parse(this.#timeText) : 0
+    this.#waiting = emptyBatch(this.#head?.id)
   }
 
-  function isReady({ reads }: Job<unknown>): boolean {
-    return reads === undefined || reads.every(({ name }) => memory.has(name))
+  get poisoned(): string | undefined {
+    return this.#poisoned?.message
+  }
+
+  get cause(): unknown {
+    return this.#poisoned?.cause
+  }
+
+  get remembered(): number {
+    return this.#records.size
+  }
+
+  append<T>(job: Job<T>): Promise<T> {
+    return this.#records.hasAll(job.reads) ? this.#take(job) : this.#takeLater(job)
+  }
+
+  poison(cause: unknown): void {
+    this.#poisoned ??= poisonedBy(cause)
+    this.#failAll(this.#waiting)
+    this.#waiting = emptyBatch(undefined)
   }
 
   /** Loads the records that a job needs. Loading one record may evict another, so it repeats until all are in memory. */
-  async function takeLater<T>(job: Job<T>): Promise<T> {
-    while (!isReady(job) && !poisoned) await recall(job.reads?.filter(({ name }) => !memory.has(name)) ?? [])
-    const taken = take(job)
+  async #takeLater<T>(job: Job<T>): Promise<T> {
+    const { reads = [] } = job
+    while (!this.#records.hasAll(reads) && !this.#poisoned) {
+      await this.#records.load(reads, this.#options.store).catch((cause: unknown) => this.poison(cause))
+    }
+    const taken = this.#take(job)
     // A job that wrote nothing may still have loaded records.
-    forget()
+    this.#forget()
     return taken
   }
 
   /** Runs a job synchronously, and waits until its changes are durable. */
-  function take<T>(job: Job<T>): Promise<T> {
-    if (poisoned) return Promise.reject(poisoned)
-    if (waiting.entries.length >= maxWaiting && job.reserved !== true) return Promise.reject(full())
+  #take<T>(job: Job<T>): Promise<T> {
+    if (this.#poisoned) return Promise.reject(this.#poisoned)
+    const { maxWaiting = MAX_WAITING } = this.#options
+    if (this.#waiting.entries.length >= maxWaiting && job.reserved !== true) return Promise.reject(full())
     return new Promise((resolve, reject) => {
       // An error of the job rejects the promise and leaves no changes.
-      const result = runJob(job)
-      if (waiting.entries.length === 0 && waiting.records.size === 0) {
+      const result = this.#run(job)
+      if (this.#waiting.entries.length === 0 && this.#waiting.records.size === 0) {
         resolve(result)
         return
       }
-      waiting.done.push(() => resolve(result))
-      waiting.failed.push(reject)
-      if (inFlight > 0) writeSome()
-      else scheduleWriting()
+      this.#waiting.done.push(() => resolve(result))
+      this.#waiting.failed.push(reject)
+      if (this.#inFlight > 0) this.#writeSome()
+      else this.#scheduleWriting()
     })
   }
 
   /** Defers the write until all decisions of the current tick are in the batch. */
-  function scheduleWriting(): void {
-    if (scheduled) return
-    scheduled = true
+  #scheduleWriting(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
     void Promise.resolve().then(() => {
-      scheduled = false
-      writeSome()
+      this.#scheduled = false
+      this.#writeSome()
     })
   }
 
   /** Runs a job. Its changes count only if it returns. */
-  function runJob<T>(job: Job<T>): T {
-    const start = Math.max(time, now())
-    const startText = start === time ? timeText : new Date(start).toISOString()
-    const turn = new JobTurn({ v: 1, ledger: origin, writer, key, time: startText }, start, head, memory)
+  #run<T>(job: Job<T>): T {
+    const { now, origin, writer, key } = this.#options
+    const start = Math.max(this.#time, now())
+    const time = start === this.#time ? this.#timeText : new Date(start).toISOString()
+    const turn = new JobTurn({ v: 1, ledger: origin, writer, key, time }, start, this.#head, this.#records)
     const result = job.run(turn)
-    head = turn.head
-    time = start
-    timeText = startText
-    for (const entry of turn.entries) waiting.entries.push(entry)
+    this.#head = turn.head
+    this.#time = start
+    this.#timeText = time
+    for (const entry of turn.entries) this.#waiting.entries.push(entry)
     for (const { name, text, cached, value, size } of turn.changes) {
-      waiting.records.set(name, text)
-      if (!cached) continue
-      // Move it to the end, so that the least recently used record is evicted first.
-      memory.delete(name)
-      memory.set(name, { value, size, batch: batchNumber })
+      this.#waiting.records.set(name, text)
+      if (cached) this.#records.set(name, { value, size, batch: this.#batchNumber })
     }
     return result
   }
 
-  /** Loads records into memory. A record that is already being loaded is awaited. */
-  async function recall(reads: readonly Read[]): Promise<void> {
-    const fresh = reads.filter(({ name }) => !loading.has(name))
-    if (fresh.length > 0) {
-      const load = loadInto(fresh).catch(poison)
-      for (const { name } of fresh) loading.set(name, load)
-    }
-    for (const { name } of reads) await loading.get(name)
-  }
-
-  async function loadInto(reads: readonly Read[]): Promise<void> {
-    const stored = await store.load(reads.map(({ name }) => name))
-    reads.forEach(({ name, parse }, i) => {
-      const found = stored[i]
-      if (!found) throw new KernelError('LEDGER_POISONED', 'the store returned fewer records than requested')
-      const size = bytesIn(found.record)
-      if (!memory.has(name)) memory.set(name, { value: parse(found), size, batch: 0 })
-      loading.delete(name)
-    })
-  }
-
   /** Hands over the waiting entries: at once if the store is idle, otherwise only if many wait. */
-  function writeSome(): void {
-    while (!poisoned && waiting.done.length > 0 && inFlight < MAX_IN_FLIGHT) {
-      if (inFlight > 0 && waiting.entries.length < MIN_EARLY_BATCH) return
-      const batch = waiting
-      const number = batchNumber++
-      waiting = emptyBatch(head?.id)
-      inFlight++
-      void handOver(batch, number)
+  #writeSome(): void {
+    while (!this.#poisoned && this.#waiting.done.length > 0 && this.#inFlight < MAX_IN_FLIGHT) {
+      if (this.#inFlight > 0 && this.#waiting.entries.length < MIN_EARLY_BATCH) return
+      const batch = this.#waiting
+      this.#waiting = emptyBatch(this.#head?.id)
+      this.#inFlight++
+      void this.#handOver(batch, this.#batchNumber++)
     }
   }
 
   /** Writes a batch. The store accepts and completes batches in order. */
-  async function handOver(batch: Waiting, number: number): Promise<void> {
+  async #handOver(batch: Waiting, number: number): Promise<void> {
     try {
-      await store.write(batch)
+      await this.#options.store.write(batch)
     } catch (cause) {
       // The batch may or may not be stored. Only a restart can find out.
-      poison(cause)
+      this.poison(cause)
     }
-    inFlight--
+    this.#inFlight--
     // The ledger may also be poisoned by a read or an effect. The next start closes calls that were written anyway as UNKNOWN.
-    if (isPoisoned()) {
-      failAll(batch)
+    if (this.#poisoned) {
+      this.#failAll(batch)
       return
     }
-    durable = number
+    this.#durable = number
     for (const done of batch.done) done()
-    forget()
-    writeSome()
+    this.#forget()
+    this.#writeSome()
   }
 
-  /** Evicts the least recently used records. Records that are not durable yet stay, because later decisions depend on them. */
-  function forget(): void {
-    if (memory.size <= maxRemembered) return
-    for (const [name, { batch }] of memory) {
-      if (memory.size <= maxRemembered) return
-      if (batch <= durable) memory.delete(name)
-    }
+  #forget(): void {
+    this.#records.evict(this.#options.maxRemembered ?? MAX_REMEMBERED, this.#durable)
   }
 
-  function poison(cause: unknown): void {
-    poisoned ??= poisonedBy(cause)
-    failAll(waiting)
-    waiting = emptyBatch(undefined)
-    loading.clear()
-  }
-
-  function isPoisoned(): boolean {
-    return poisoned !== undefined
-  }
-
-  function failAll({ failed }: Waiting): void {
-    for (const fail of failed) fail(poisoned ?? poisonedBy(undefined))
+  #failAll({ failed }: Waiting): void {
+    for (const fail of failed) fail(this.#poisoned ?? poisonedBy(undefined))
   }
 }
 
@@ -365,18 +326,6 @@ class JobTurn implements Turn {
 
 // The bytes of a receipt besides its payload: signature, place in the tree, index entries.
 const AROUND_RECEIPT = 512
-
-/** Returns the length of a text in UTF-8 bytes. */
-function bytesIn(text: string | undefined): number {
-  if (text === undefined) return 0
-  let bytes = text.length
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    // Each half of a surrogate pair counts as two bytes: four for both.
-    if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1
-  }
-  return bytes
-}
 
 function poisonedBy(cause: unknown): KernelError {
   const message = 'the ledger could not be written; every call is denied until the gateway is restarted'

@@ -11,7 +11,7 @@ import {
 } from '@tollgate/evidence'
 import type { Intent } from '../road/capture.ts'
 import { NOBODY } from '../names.ts'
-import type { Read } from './ledger.ts'
+import type { Read } from './remembered.ts'
 import type { Policy } from '../policy/parse/parse.ts'
 import { remembersData, sharesLimits } from '../policy/uses.ts'
 import {

@@ -10,7 +10,7 @@ import { createObservations } from '../gates/browser/observations.ts'
 import { createDelegations } from '../gates/delegation/delegations.ts'
 import { DEFAULT_RISK } from '../gates/session-risk/risk.ts'
 import { type Host, type Kernel, policyOf } from '../kernel.ts'
-import { createLedger } from '../ledger/ledger.ts'
+import { WriterLedger } from '../ledger/ledger.ts'
 import { createStorage, DEFAULT_STORAGE } from '../ledger/storage.ts'
 import type { Store } from '../ledger/store.ts'
 import type { Policy } from '../policy/parse/parse.ts'
@@ -124,7 +124,7 @@ async function kernelOn(options: KernelOptions): Promise<Kernel> {
   const head = await store.head()
   const genesis = await genesisOf(store, origin)
   const kernel: Kernel = {
-    ledger: createLedger({
+    ledger: new WriterLedger({
       store,
       origin,
       writer,
