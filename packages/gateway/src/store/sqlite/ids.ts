@@ -10,7 +10,7 @@ const TILE = 1024
 const KEPT = 8
 
 /** Collects the ids that are written, and stores each full tile. */
-interface IdTiles {
+export interface IdTiles {
   add(id: string): void
 }
 

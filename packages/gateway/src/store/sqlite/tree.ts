@@ -115,7 +115,7 @@ interface Tile {
 }
 
 /** A tree that returns its tiles when they are full. */
-interface TiledTree {
+export interface TiledTree {
   readonly tree: Tree
   /** Adds a leaf. Returns the tiles that it completes. */
   append: (leaf: Uint8Array) => readonly Tile[]

@@ -12,7 +12,7 @@ import { importSeeds } from './seal.ts'
 import { requireService, serviceIn, type KeyPeriod } from './service.ts'
 import { answerQuestions, type Methods } from './thread.ts'
 import { createLoopSpin } from './loop-spin.ts'
-import { headIn, newestIn, openWriter } from './writer.ts'
+import { headIn, LedgerWriter, newestIn } from './writer.ts'
 
 export interface WriterThreadData {
   readonly data: string
@@ -59,7 +59,7 @@ async function open(options: WriterThreadData): Promise<Methods> {
   await checkTail({ db, origin, keys: service?.known ?? [], remembered: guard?.remembered })
   const ledger = service?.ledger.map(({ id }) => id) ?? []
   const collector = createCollector(port)
-  const writer = openWriter({ db, data, origin, keys, ledger, collector, place })
+  const writer = new LedgerWriter({ db, data, origin, keys, ledger, collector, place })
   const keep = keeper(service !== undefined && quiet !== true, {
     sign: () => writer.checkpoint(),
     keep(note) {

@@ -13,10 +13,10 @@ import { GatewayError } from '../../error.ts'
 import type { Collector } from './share.ts'
 import { unpackEntries, unpackRecords, type PackedBatch, type PackedEntry } from './batch.ts'
 import { endTransaction, faultOf, ledgerFile, requireDurable, type Database } from './database.ts'
-import { openIdTiles } from './ids.ts'
+import { openIdTiles, type IdTiles } from './ids.ts'
 import type { LedgerPlace } from './place.ts'
 import { createSealer, type Seal } from './seal.ts'
-import { bytes, envelopeOf, openNodes, openTree } from './tree.ts'
+import { bytes, envelopeOf, openNodes, openTree, type TiledTree } from './tree.ts'
 
 interface WriterOptions {
   readonly db: Database
@@ -28,20 +28,6 @@ interface WriterOptions {
   /** Collects signatures from the signer thread. */
   readonly collector: Collector
   readonly place: LedgerPlace
-}
-
-/** Writes batches. After the first error it writes nothing more; a new start must read the state of the file. */
-interface Writer {
-  /** Signs and writes a batch. Returns the number of entries. @throws GatewayError; the writer is unusable afterwards. */
-  write(batch: PackedBatch): Promise<number>
-  /** Resolves when no write is in progress. */
-  settled(): Promise<void>
-  /** A signed checkpoint of everything written. */
-  checkpoint(): Promise<string>
-  /** Stores a signed checkpoint in the file, for readers. */
-  keepCheckpoint(note: string): void
-  /** @throws GatewayError if the writer is unusable or the files are gone; the writer is then unusable. */
-  present(): void
 }
 
 interface Sealed extends Seal {
@@ -59,45 +45,117 @@ export function digestOf(name: string, text: string): Uint8Array {
   return sha256(`${name}\0${text}`).subarray(0, 8)
 }
 
-/** Opens a writer on a file whose newest entries were checked. */
-export function openWriter(options: WriterOptions): Writer {
-  const { db, data, origin, keys, ledger, collector, place } = options
-  const seal = createSealer(keys)
-  const nodes = openNodes(db)
-  const { size: started } = headIn(db)
-  const { tree, append } = openTree(nodes, started)
-  const ids = openIdTiles(db, started)
-  const statements = prepareStatements(db)
-  let newest = newestIn(db, started)?.id
-  let broken: GatewayError | undefined
-  let proven = false
-  let unmoved = 0
-  let turn: Promise<unknown> = Promise.resolve()
+/**
+ * Writes batches to a file whose newest entries were checked. After the first error it writes nothing more; a new start must read
+ * the state of the file.
+ */
+export class LedgerWriter {
+  readonly #options: WriterOptions
+  readonly #seal: ReturnType<typeof createSealer>
+  readonly #tree: TiledTree
+  readonly #ids: IdTiles
+  readonly #statements: ReturnType<typeof prepareStatements>
+  #newest: string | undefined
+  #broken: GatewayError | undefined
+  #proven = false
+  #unmoved = 0
+  #turn: Promise<unknown> = Promise.resolve()
 
-  /** Writes one batch at a time, in order, even while one waits for its signatures. */
-  function write(batch: PackedBatch): Promise<number> {
-    const written = turn.then(() => writeOne(batch))
+  constructor(options: WriterOptions) {
+    const { db, keys } = options
+    const { size } = headIn(db)
+    this.#options = options
+    this.#seal = createSealer(keys)
+    this.#tree = openTree(openNodes(db), size)
+    this.#ids = openIdTiles(db, size)
+    this.#statements = prepareStatements(db)
+    this.#newest = newestIn(db, size)?.id
+  }
+
+  /**
+   * Signs and writes a batch, one at a time and in order, even while one waits for its signatures. Returns the number of entries.
+   * @throws GatewayError; the writer is unusable afterwards.
+   */
+  write(batch: PackedBatch): Promise<number> {
+    const written = this.#turn.then(() => this.#writeOne(batch))
     // The caller of this batch gets the error. The next batch finds the writer unusable.
-    turn = written.catch(() => undefined)
+    this.#turn = written.catch(() => undefined)
     return written
   }
 
-  async function writeOne(batch: PackedBatch): Promise<number> {
-    if (broken) throw broken
+  /** Resolves when no write is in progress. */
+  async settled(): Promise<void> {
+    await this.#turn
+  }
+
+  /** @throws GatewayError if the writer is unusable or the files are gone; the writer is then unusable. */
+  present(): void {
+    if (this.#broken) throw this.#broken
     try {
-      return await writeOrBreak(batch)
+      this.#options.place.check()
     } catch (cause) {
-      broken = faultOf(cause, ledgerFile(data))
-      endTransaction(db)
-      throw broken
+      throw this.#break(cause)
     }
   }
 
-  async function writeOrBreak(batch: PackedBatch): Promise<number> {
-    if (batch.after !== newest) throw stale()
-    // Signed before the transaction begins, to keep the transaction short.
-    const entries = unpackEntries(batch)
-    const sealed = await sealAll(entries, batch.shared)
+  /** A signed checkpoint of everything written. */
+  checkpoint(): Promise<string> {
+    // Entries that are only in memory must never be signed.
+    this.present()
+    const { origin, keys, ledger } = this.#options
+    const { tree } = this.#tree
+    const signing = keys.filter(({ publicKey }) => ledger.includes(publicKey.id))
+    return sealCheckpoint({ origin, size: tree.size, root: tree.root() }, signing)
+  }
+
+  /** Stores a signed checkpoint in the file, for readers. */
+  keepCheckpoint(note: string): void {
+    if (this.#broken) return
+    try {
+      this.#options.place.check()
+      this.#statements.checkpoint.run(note)
+      this.#options.place.committed()
+    } catch (cause) {
+      // A failed write like any other: the writer is unusable.
+      throw this.#break(cause)
+    }
+  }
+
+  async #writeOne(batch: PackedBatch): Promise<number> {
+    if (this.#broken) throw this.#broken
+    try {
+      if (batch.after !== this.#newest) throw stale()
+      // Signed before the transaction begins, to keep the transaction short.
+      const sealed = await this.#sealAll(unpackEntries(batch), batch.shared)
+      this.#store(sealed, batch)
+      return this.#tree.tree.size
+    } catch (cause) {
+      throw this.#break(cause)
+    }
+  }
+
+  #break(cause: unknown): GatewayError {
+    this.#broken = faultOf(cause, ledgerFile(this.#options.data))
+    endTransaction(this.#options.db)
+    return this.#broken
+  }
+
+  /** Signs a batch: this thread's share first, while the signer thread works. */
+  async #sealAll(entries: readonly PackedEntry[], shared: number): Promise<readonly Sealed[]> {
+    const own: Sealed[] = []
+    for (const entry of entries.slice(shared)) own.push({ entry, ...(await this.#seal(entry)) })
+    const others: Sealed[] = []
+    for (const entry of entries.slice(0, shared)) {
+      const seal = (await this.#options.collector.take(entry.id)) ?? (await this.#seal(entry))
+      others.push({ entry, ...seal })
+    }
+    return [...others, ...own]
+  }
+
+  #store(sealed: readonly Sealed[], batch: PackedBatch): void {
+    const { db, place } = this.#options
+    const { tree, append } = this.#tree
+    const statements = this.#statements
     place.check()
     const first = tree.size
     const tiles = sealed.flatMap(({ leaf }) => append(leaf))
@@ -109,89 +167,34 @@ export function openWriter(options: WriterOptions): Writer {
     sealed.forEach(({ entry, signature }, i) => {
       statements.entry.run(first + i, entry.kind, entry.payload, signature)
       for (const name of entry.anchors) anchors.set(name, first + i)
-      ids.add(entry.id)
+      this.#ids.add(entry.id)
     })
     for (const { place, root, hashes } of tiles) statements.tile.run(place, root, hashes)
     for (const [name, index] of anchors) statements.anchor.run(name, index)
     const records = unpackRecords(batch)
-    for (const [name, text] of records) setRecord(name, text)
+    for (const [name, text] of records) {
+      if (text === undefined) statements.remove.run(name)
+      else statements.record.run(name, Buffer.from(text), tree.size, digestOf(name, text))
+    }
     statements.commit.run()
     // Checked before the write is acknowledged: data in a file that was removed is lost.
     place.committed()
     // Some drivers lower durability with the first write, so it is checked after that write.
-    if (!proven) requireDurable(db)
-    proven = true
-    newest = entries.at(-1)?.id ?? newest
+    if (!this.#proven) requireDurable(db)
+    this.#proven = true
+    this.#newest = sealed.at(-1)?.entry.id ?? this.#newest
     // Record names are scattered over the file: each may need its own page.
-    moveLog(
-      PAGES_OF_A_COMMIT +
-        entries.length +
-        records.length +
-        Math.ceil(batch.records.joined.length / PAGE_SIZE),
-    )
-    return tree.size
-  }
-
-  /** Signs a batch: this thread's share first, while the signer thread works. */
-  async function sealAll(entries: readonly PackedEntry[], shared: number): Promise<readonly Sealed[]> {
-    const own: Sealed[] = []
-    for (const entry of entries.slice(shared)) own.push({ entry, ...(await seal(entry)) })
-    const others: Sealed[] = []
-    for (const entry of entries.slice(0, shared)) {
-      others.push({ entry, ...((await collector.take(entry.id)) ?? (await seal(entry))) })
-    }
-    return [...others, ...own]
+    const scattered = records.length + Math.ceil(batch.records.joined.length / PAGE_SIZE)
+    this.#moveLog(PAGES_OF_A_COMMIT + sealed.length + scattered)
   }
 
   /** Moves the log explicitly, because SQLite's automatic checkpoint does not report failures. */
-  function moveLog(pages: number): void {
-    unmoved += pages
-    if (unmoved < MOVED_AFTER) return
-    db.exec('PRAGMA wal_checkpoint(PASSIVE)')
-    place.moved()
-    unmoved = 0
-  }
-
-  function present(): void {
-    if (broken) throw broken
-    try {
-      place.check()
-    } catch (cause) {
-      broken = faultOf(cause, ledgerFile(data))
-      throw broken
-    }
-  }
-
-  function setRecord(name: string, text: string | undefined): void {
-    if (text === undefined) {
-      statements.remove.run(name)
-      return
-    }
-    statements.record.run(name, Buffer.from(text), tree.size, digestOf(name, text))
-  }
-
-  return {
-    write,
-    settled: () => turn.then(() => undefined),
-    present,
-    checkpoint: () => {
-      // Entries that are only in memory must never be signed.
-      present()
-      const signing = keys.filter(({ publicKey }) => ledger.includes(publicKey.id))
-      return sealCheckpoint({ origin, size: tree.size, root: tree.root() }, signing)
-    },
-    keepCheckpoint(note) {
-      if (broken) return
-      try {
-        place.check()
-        statements.checkpoint.run(note)
-        place.committed()
-      } catch (cause) {
-        // A failed write like any other: the writer is unusable.
-        broken = faultOf(cause, ledgerFile(data))
-        throw broken
-      }
-    },
+  #moveLog(pages: number): void {
+    this.#unmoved += pages
+    if (this.#unmoved < MOVED_AFTER) return
+    this.#options.db.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    this.#options.place.moved()
+    this.#unmoved = 0
   }
 }
 
