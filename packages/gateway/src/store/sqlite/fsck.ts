@@ -28,7 +28,7 @@ import {
   type Database,
 } from './database.ts'
 import { checkRemembered, remember } from './tail-remembered.ts'
-import { openReader, type LedgerReader } from './reader.ts'
+import { LedgerReader } from './reader.ts'
 import { knownKeys, serviceIn, type Service } from './service.ts'
 import { bytes, envelopeOf, openNodes, openTree } from './tree.ts'
 import { digestOf, headIn, headRoot, newestIn } from './writer.ts'
@@ -189,7 +189,7 @@ function noteOpen(
 }
 
 function compareOpen({ db, options, found }: FsckRun, open: ReadonlySet<string>): void {
-  const names = openReader(db, options.writer).list('open\n', 'records')
+  const names = new LedgerReader(db, options.writer).list('open\n', 'records')
   const kept = new Set(names.map((name) => name.slice(-64)))
   for (const id of open) {
     if (!kept.has(id))
@@ -288,7 +288,7 @@ async function checkTail({ db, options, found }: FsckRun, start: number): Promis
 /** Verifies the ledger up to the stored checkpoint with its own key. Returns the number of verified entries. */
 async function verifyAll(run: FsckRun): Promise<number> {
   const { db, options, found, onProgress } = run
-  const reader = openReader(db, options.writer)
+  const reader = new LedgerReader(db, options.writer)
   const checkpoint = reader.checkpoint()
   if (checkpoint === undefined) {
     found(

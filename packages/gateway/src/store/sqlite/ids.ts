@@ -36,7 +36,7 @@ function* idsFrom(db: Database, start: number, end: number): Generator<string> {
   for (const row of rows) yield sha256Hex(bytes(row['payload']))
 }
 
-interface IdIndex {
+export interface IdIndex {
   /** Indexes of the entries whose id has the same first 16 digits. Rarely more than one. */
   candidates(id: string): readonly number[]
   /** Indexes of the entries whose id begins with these eight digits. */

@@ -3,7 +3,7 @@
 import { parseJson, type ChainHead, type PublicKey } from '@tollgate/evidence'
 import type { ReadableStore } from '@tollgate/kernel'
 import { endTransaction, faultOf, ledgerFile, openForReading } from './database.ts'
-import { openReader, type LedgerReader } from './reader.ts'
+import { LedgerReader } from './reader.ts'
 import { serviceIn } from './service.ts'
 
 /** A snapshot of a ledger file. */
@@ -26,7 +26,7 @@ export async function openSqliteLook(data: string, writer: string): Promise<Sqli
     // One transaction, so that a record and the receipt about it belong together.
     db.exec('BEGIN')
     const { writer: key } = await serviceIn(db, writer)
-    return { store: storeOn(openReader(db, writer), file), key, close }
+    return { store: storeOn(new LedgerReader(db, writer), file), key, close }
   } catch (cause) {
     close()
     throw faultOf(cause, file)

@@ -2,8 +2,8 @@
 
 import { workerData } from 'node:worker_threads'
 import { ledgerFile, openForReading } from './database.ts'
-import { openReader } from './reader.ts'
-import { answerQuestions, type Methods } from './thread.ts'
+import { LedgerReader } from './reader.ts'
+import { answerQuestions } from './thread.ts'
 
 export interface ReaderThreadData {
   readonly data: string
@@ -12,11 +12,7 @@ export interface ReaderThreadData {
 
 // Sound: `store.ts` passes this value.
 const { data, writer } = workerData as ReaderThreadData
-answerQuestions(open(), ledgerFile(data))
-
-function open(): Promise<Methods> {
-  return Promise.resolve().then(() => {
-    const db = openForReading(data)
-    return { ...openReader(db, writer), close: () => db.close() }
-  })
-}
+answerQuestions(
+  Promise.resolve().then(() => new LedgerReader(openForReading(data), writer)),
+  ledgerFile(data),
+)

@@ -4,43 +4,11 @@ import { parseJson, sha256Hex, type Json, type JsonObject, type Kind } from '@to
 import type { Stored } from '@tollgate/kernel'
 import type { EntryFilter, LedgerEntry, NamedRecord, Page, PageRequest, Payload } from '../../view.ts'
 import { GatewayError } from '../../error.ts'
-import type { Database, TableRow, Statement } from './database.ts'
-import { openIdIndex } from './ids.ts'
-import { knownKeys } from './service.ts'
+import type { Database, TableRow } from './database.ts'
+import { openIdIndex, type IdIndex } from './ids.ts'
+import { knownKeys, type KnownKeys } from './service.ts'
 import { bytes, envelopeOf, openNodes, type Nodes } from './tree.ts'
 import { headIn } from './writer.ts'
-
-export interface LedgerReader {
-  size(): number
-  /**
-   * Records with the newest receipt about each. Signature and position of the receipt are checked. @throws GatewayError
-   * `LEDGER_DAMAGED`.
-   */
-  load(names: readonly string[]): Promise<readonly Stored[]>
-  record(name: string): string | undefined
-  /**
-   * Names of records with this prefix, followed by the clock of their entry, for entries before a time in milliseconds; at
-   * most 1,000, oldest first.
-   */
-  namesBefore(prefix: string, time: number): readonly string[]
-  /** Records with this prefix whose names follow `after`, in order of name; at most 1,000. */
-  records(prefix: string, after: string, limit: number): readonly NamedRecord[]
-  list(prefix: string, of: 'records' | 'anchors'): readonly string[]
-  page(request: PageRequest): Page
-  find(id: string): LedgerEntry | undefined
-  begins(digits: string): readonly LedgerEntry[]
-  envelopes(start: number, end: number): readonly Uint8Array[]
-  payloads(start: number, limit: number, beside?: string): readonly Payload[]
-  indexesOf(kinds: readonly Kind[]): readonly number[]
-  node(level: number, index: number): Uint8Array
-  rootAt(size: number): Uint8Array
-  checkpoint(): string | undefined
-  /**
-   * Records with this prefix that were not written since this time in milliseconds and whose names follow `after`; at most
-   * `limit`, in order of name.
-   */
-  idle(prefix: string, time: number, limit: number, after?: string): readonly NamedRecord[]
-}
 
 /** The maximum number of entries that one page examines. */
 const MAX_LOOKED_AT = 20_000
@@ -48,41 +16,47 @@ const MAX_PAGE = 1000
 /** The maximum number of entries with the same id prefix. */
 const MAX_ALIKE = 10
 
-export function openReader(db: Database, writer: string): LedgerReader {
-  const statements = prepareStatements(db)
-  const nodes: Nodes = openNodes(db)
-  const size = (): number => headIn(db).size
-  const ids = openIdIndex(db, size)
-  const keys = knownKeys(db, writer)
+export class LedgerReader {
+  readonly #db: Database
+  readonly #statements: Statements
+  readonly #nodes: Nodes
+  readonly #ids: IdIndex
+  readonly #keys: KnownKeys
 
-  function find(id: string): LedgerEntry | undefined {
-    for (const index of /^[0-9a-f]{64}$/.test(id) ? ids.candidates(id) : []) {
-      const row = statements.entry.get(index)
-      const entry = row && entryOf(row)
-      if (entry?.id === id) return entry
-    }
-    return undefined
+  constructor(db: Database, writer: string) {
+    this.#db = db
+    this.#statements = prepareStatements(db)
+    this.#nodes = openNodes(db)
+    this.#ids = openIdIndex(db, () => this.size())
+    this.#keys = knownKeys(db, writer)
   }
 
-  function begins(digits: string): readonly LedgerEntry[] {
+  size(): number {
+    return headIn(this.#db).size
+  }
+
+  find(id: string): LedgerEntry | undefined {
+    const candidates = /^[0-9a-f]{64}$/.test(id) ? this.#ids.candidates(id) : []
+    return this.#entriesAt(candidates).find((entry) => entry.id === id)
+  }
+
+  begins(digits: string): readonly LedgerEntry[] {
     if (!/^[0-9a-f]{8,64}$/.test(digits)) return []
-    const entries = ids.beginning(digits.slice(0, 8)).flatMap((index) => {
-      const row = statements.entry.get(index)
-      const entry = row && entryOf(row)
-      return entry?.id.startsWith(digits) === true ? [entry] : []
-    })
-    return entries.sort((a, b) => a.index - b.index).slice(0, MAX_ALIKE)
+    return this.#entriesAt(this.#ids.beginning(digits.slice(0, 8)))
+      .filter(({ id }) => id.startsWith(digits))
+      .sort((a, b) => a.index - b.index)
+      .slice(0, MAX_ALIKE)
   }
 
-  function page({ filter, direction, from, limit }: PageRequest): Page {
+  #entriesAt(indexes: readonly number[]): LedgerEntry[] {
+    return indexes.flatMap((index) => this.#statements.entry.all(index).map(entryOf))
+  }
+
+  page({ filter, direction, from, limit }: PageRequest): Page {
     const back = direction === 'back'
-    const { first, end } = boundsOf(filter)
+    const { first, end } = this.#boundsOf(filter)
     const start = back ? Math.min(from ?? end - 1, end - 1) : Math.max(from ?? first, first)
-    const rows = rowsFrom(statements, filter.kind, direction).iterate(
-      ...kindFirst(filter.kind),
-      start,
-      MAX_LOOKED_AT,
-    )
+    const rows = this.#rowsFrom(start, filter.kind, direction)
     const entries: LedgerEntry[] = []
     const most = Math.min(limit, MAX_PAGE)
     let [last, looked] = [start, 0]
@@ -91,7 +65,7 @@ export function openReader(db: Database, writer: string): LedgerReader {
       if (index < first || index >= end) break
       last = index
       looked++
-      if (fits(bytes(row['payload']), filter)) entries.push(entryOf(row))
+      if (this.#fits(bytes(row['payload']), filter)) entries.push(entryOf(row))
       if (entries.length >= most) break
     }
     const next = back ? last - 1 : last + 1
@@ -101,41 +75,61 @@ export function openReader(db: Database, writer: string): LedgerReader {
   }
 
   /** The entries of the wanted period. Times never go back in a ledger, so a search finds them without reading the others. */
-  function boundsOf({ since, until }: EntryFilter): { readonly first: number; readonly end: number } {
+  #boundsOf({ since, until }: EntryFilter): { readonly first: number; readonly end: number } {
     return {
-      first: since === undefined ? 0 : indexAt(since),
-      end: until === undefined ? size() : indexAt(until),
+      first: since === undefined ? 0 : this.#indexAt(since),
+      end: until === undefined ? this.size() : this.#indexAt(until),
     }
   }
 
-  function fits(payload: Uint8Array, filter: EntryFilter): boolean {
+  /** The index of the first entry at or after this time. Entries are ordered by time. */
+  #indexAt(time: number): number {
+    let [low, high] = [0, this.size()]
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      const row = this.#statements.entry.get(middle)
+      if (row && timeOf(bytes(row['payload'])) < time) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** Rare kinds have an index, so that a search for a key does not scan all calls. */
+  #rowsFrom(start: number, kind: Kind | undefined, direction: PageRequest['direction']): Iterable<TableRow> {
+    const { rareBack, rareOn, back, on } = this.#statements
+    if (kind === undefined || !isRare(kind))
+      return (direction === 'back' ? back : on).iterate(start, MAX_LOOKED_AT)
+    return (direction === 'back' ? rareBack : rareOn).iterate(kind, start, MAX_LOOKED_AT)
+  }
+
+  #fits(payload: Uint8Array, filter: EntryFilter): boolean {
     if (Object.values(filter).every((wanted) => wanted === undefined)) return true
     // Sound: a payload is an object.
-    const receipt = JSON.parse(Buffer.from(payload).toString()) as JsonObject
+    const receipt = JSON.parse(textOf(payload)) as JsonObject
     const { kind, tenant, decision } = filter
     if (kind !== undefined && receipt['kind'] !== kind) return false
     if (tenant !== undefined && receipt['tenant'] !== tenant) return false
     if (decision !== undefined && receipt['decision'] !== decision && sha256Hex(payload) !== decision)
       return false
-    return fitsCall(callOf(receipt), filter)
+    return fitsCall(this.#callOf(receipt), filter)
   }
 
   /** The decision of a receipt. Effects and approvals belong to their decision. */
-  function callOf(receipt: JsonObject): JsonObject {
+  #callOf(receipt: JsonObject): JsonObject {
     const decision = receipt['decision']
-    const found = typeof decision === 'string' && receipt['kind'] !== 'decision' ? find(decision) : undefined
+    const found =
+      typeof decision === 'string' && receipt['kind'] !== 'decision' ? this.find(decision) : undefined
     // Sound: a payload is an object.
     return found ? (parseJson(found.payload) as JsonObject) : receipt
   }
 
-  function recordOf(name: string): string | undefined {
-    const text = statements.record.get(name)?.['text']
-    return text === undefined ? undefined : Buffer.from(bytes(text)).toString()
+  envelopes(start: number, end: number): readonly Uint8Array[] {
+    return this.#statements.range.all(start, Math.min(end, start + MAX_PAGE)).map(envelopeIn)
   }
 
-  function payloads(start: number, limit: number, prefix?: string): readonly Payload[] {
-    const rows = statements.payloads.all(start, Math.min(limit, MAX_PAGE))
-    const texts = prefix === undefined ? NOTHING : textsBeside(rows, prefix)
+  payloads(start: number, limit: number, prefix?: string): readonly Payload[] {
+    const rows = this.#statements.payloads.all(start, Math.min(limit, MAX_PAGE))
+    const texts = prefix === undefined ? NOTHING : this.#textsBeside(rows, prefix)
     return rows.map((row) => {
       const payload = bytes(row['payload'])
       const id = sha256Hex(payload)
@@ -145,23 +139,86 @@ export function openReader(db: Database, writer: string): LedgerReader {
   }
 
   /** The private records of consecutive entries, by entry id. One query, because the names are in the order of clocks. */
-  function textsBeside(rows: readonly TableRow[], prefix: string): ReadonlyMap<string, string> {
+  #textsBeside(rows: readonly TableRow[], prefix: string): ReadonlyMap<string, string> {
     const [first, last] = [rows[0], rows.at(-1)]
     if (!first || !last) return NOTHING
     const nameOf = (row: TableRow): string => `${prefix}${clockText(bytes(row['payload']))}`
-    const records = statements.recordsOn.all(nameOf(first), behind(`${nameOf(last)}\n`), MAX_PAGE)
+    const records = this.#statements.recordsOn.all(nameOf(first), behind(`${nameOf(last)}\n`), MAX_PAGE)
     return new Map(records.map(namedRecord).map(({ name, text }) => [name.slice(-ID_LENGTH), text]))
   }
 
-  /** The newest receipt about a name. The anchor in the file is not trusted, so the signature is checked. */
-  async function anchorOf(name: string): Promise<Uint8Array | undefined> {
-    const row = statements.anchor.get(name)
-    if (!row) return undefined
-    const envelope = envelopeOf(bytes(row['payload']), bytes(row['signature']))
-    const { receipt, payload } = await keys.open(
-      envelope,
-      `the newest receipt about \`${name.replaceAll('\n', ' ')}\``,
+  indexesOf(kinds: readonly Kind[]): readonly number[] {
+    const { byRareKind, byKind } = this.#statements
+    return kinds
+      .flatMap((kind) => (isRare(kind) ? byRareKind : byKind).all(kind))
+      .map((row) => Number(row['idx']))
+      .sort((a, b) => a - b)
+  }
+
+  node(level: number, index: number): Uint8Array {
+    return this.#nodes.node(level, index)
+  }
+
+  rootAt(size: number): Uint8Array {
+    return this.#nodes.rootAt(size)
+  }
+
+  checkpoint(): string | undefined {
+    const note = this.#statements.checkpoint.get()?.['note']
+    return typeof note === 'string' ? note : undefined
+  }
+
+  record(name: string): string | undefined {
+    const text = this.#statements.record.get(name)?.['text']
+    return text === undefined ? undefined : textOf(bytes(text))
+  }
+
+  /** Records with this prefix whose names follow `after`, in order of name; at most 1,000. */
+  records(prefix: string, after: string, limit: number): readonly NamedRecord[] {
+    return this.#statements.recordsOn.all(after, behind(prefix), Math.min(limit, MAX_PAGE)).map(namedRecord)
+  }
+
+  list(prefix: string, of: 'records' | 'anchors'): readonly string[] {
+    const names = this.#statements[of].all(prefix, behind(prefix)).map(nameIn)
+    // Sorted by code units; SQLite sorts by bytes.
+    return names.filter((name) => name.startsWith(prefix)).sort()
+  }
+
+  /**
+   * Names of records with this prefix, followed by the clock of their entry, for entries before a time in milliseconds; at
+   * most 1,000, oldest first.
+   */
+  namesBefore(prefix: string, time: number): readonly string[] {
+    const entry = this.#statements.entry.get(this.#indexAt(time))
+    // All names, if no entry is that new.
+    const end = entry ? `${prefix}${clockText(bytes(entry['payload']))}` : behind(prefix)
+    return this.#statements.namesOn.all(prefix, end, MAX_PAGE).map(nameIn)
+  }
+
+  /**
+   * Records with this prefix that were not written since this time in milliseconds and whose names follow `after`; at most
+   * `limit`, in order of name.
+   */
+  idle(prefix: string, time: number, limit: number, after: string = prefix): readonly NamedRecord[] {
+    return this.#statements.idle.all(after, behind(prefix), this.#indexAt(time), limit).map(namedRecord)
+  }
+
+  /**
+   * Records with the newest receipt about each. Signature and position of the receipt are checked. @throws GatewayError
+   * `LEDGER_DAMAGED`.
+   */
+  load(names: readonly string[]): Promise<readonly Stored[]> {
+    return Promise.all(
+      names.map(async (name) => ({ record: this.record(name), anchor: await this.#anchorOf(name) })),
     )
+  }
+
+  /** The newest receipt about a name. The anchor in the file is not trusted, so the signature is checked. */
+  async #anchorOf(name: string): Promise<Uint8Array | undefined> {
+    const row = this.#statements.anchor.get(name)
+    if (!row) return undefined
+    const what = `the newest receipt about \`${name.replaceAll('\n', ' ')}\``
+    const { receipt, payload } = await this.#keys.open(envelopeIn(row), what)
     // There is one writer, so `seq` is the index. A genuine receipt from another position is refused.
     if (receipt.seq === row['idx']) return payload
     throw new GatewayError('LEDGER_DAMAGED', `entry ${String(row['idx'])} has the receipt of another index`, {
@@ -169,58 +226,8 @@ export function openReader(db: Database, writer: string): LedgerReader {
     })
   }
 
-  /** The index of the first entry at or after this time. Entries are ordered by time. */
-  function indexAt(time: number): number {
-    let [low, high] = [0, size()]
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2)
-      const row = statements.entry.get(middle)
-      if (row && timeOf(bytes(row['payload'])) < time) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
-
-  return {
-    size,
-    find,
-    begins,
-    page,
-    idle: (prefix, time, limit, after = prefix) =>
-      statements.idle.all(after, behind(prefix), indexAt(time), limit).map(namedRecord),
-    records: (prefix, after, limit) =>
-      statements.recordsOn.all(after, behind(prefix), Math.min(limit, MAX_PAGE)).map(namedRecord),
-    namesBefore(prefix, time) {
-      const entry = statements.entry.get(indexAt(time))
-      // All names, if no entry is that new.
-      const end = entry ? `${prefix}${clockText(bytes(entry['payload']))}` : behind(prefix)
-      return statements.namesOn.all(prefix, end, MAX_PAGE).map((row) => String(row['name']))
-    },
-    record: recordOf,
-    load: (names) =>
-      Promise.all(names.map(async (name) => ({ record: recordOf(name), anchor: await anchorOf(name) }))),
-    list(prefix, of) {
-      const rows = (of === 'records' ? statements.records : statements.anchors).all(prefix, behind(prefix))
-      const names = rows.map((row) => String(row['name'])).filter((name) => name.startsWith(prefix))
-      // Sorted by code units; SQLite sorts by bytes.
-      return names.sort()
-    },
-    envelopes: (start, end) =>
-      statements.range
-        .all(start, Math.min(end, start + MAX_PAGE))
-        .map((row) => envelopeOf(bytes(row['payload']), bytes(row['signature']))),
-    payloads,
-    indexesOf: (kinds) =>
-      kinds
-        .flatMap((kind) => (isRare(kind) ? statements.byRareKind : statements.byKind).all(kind))
-        .map((row) => Number(row['idx']))
-        .sort((a, b) => a - b),
-    node: (level, index) => nodes.node(level, index),
-    rootAt: (at) => nodes.rootAt(at),
-    checkpoint() {
-      const note = statements.checkpoint.get()?.['note']
-      return typeof note === 'string' ? note : undefined
-    },
+  close(): void {
+    this.#db.close()
   }
 }
 
@@ -228,24 +235,9 @@ const NOTHING: ReadonlyMap<string, string> = new Map()
 /** The length of an id in hexadecimal digits. */
 const ID_LENGTH = 64
 
-/** Rare kinds have an index, so that a search for a key does not scan all calls. */
-function rowsFrom(
-  statements: ReturnType<typeof prepareStatements>,
-  kind: Kind | undefined,
-  direction: PageRequest['direction'],
-): Statement {
-  if (kind !== undefined && isRare(kind))
-    return direction === 'back' ? statements.rareBack : statements.rareOn
-  return direction === 'back' ? statements.back : statements.on
-}
-
-function kindFirst(kind: Kind | undefined): readonly string[] {
-  return kind !== undefined && isRare(kind) ? [kind] : []
-}
-
 function timeOf(payload: Uint8Array): number {
   // Sound: every receipt has a time.
-  return Date.parse((JSON.parse(Buffer.from(payload).toString()) as { time: string }).time)
+  return Date.parse((JSON.parse(textOf(payload)) as { time: string }).time)
 }
 
 function isRare(kind: Kind): boolean {
@@ -283,22 +275,27 @@ function clockText(payload: Uint8Array): string {
   return String(lamport_clock).padStart(16, '0')
 }
 
-function namedRecord(row: Readonly<Record<string, unknown>>): NamedRecord {
-  return { name: String(row['name']), text: textOf(bytes(row['text'])) }
+function nameIn(row: TableRow): string {
+  return String(row['name'])
 }
 
-function entryOf(row: Readonly<Record<string, unknown>>): LedgerEntry {
+function namedRecord(row: TableRow): NamedRecord {
+  return { name: nameIn(row), text: textOf(bytes(row['text'])) }
+}
+
+function envelopeIn(row: TableRow): Uint8Array {
+  return envelopeOf(bytes(row['payload']), bytes(row['signature']))
+}
+
+function entryOf(row: TableRow): LedgerEntry {
   const payload = bytes(row['payload'])
-  return {
-    index: Number(row['idx']),
-    id: sha256Hex(payload),
-    payload,
-    envelope: envelopeOf(payload, bytes(row['signature'])),
-  }
+  return { index: Number(row['idx']), id: sha256Hex(payload), payload, envelope: envelopeIn(row) }
 }
 
 // Written exactly as in the index definition, otherwise SQLite does not use the index.
 const RARE = "kind = ? AND kind NOT IN ('decision', 'effect')"
+
+type Statements = ReturnType<typeof prepareStatements>
 
 function prepareStatements(db: Database) {
   const columns = 'SELECT idx, payload, signature FROM entries'

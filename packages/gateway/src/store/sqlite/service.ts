@@ -121,7 +121,7 @@ function ownKey(envelope: Uint8Array): PublicKey | undefined {
   return typeof public_key === 'string' ? importPublicKey(public_key) : undefined
 }
 
-interface KnownKeys {
+export interface KnownKeys {
   /**
    * Opens an envelope. `what` describes it in the error message.
    *

@@ -9,7 +9,7 @@ import { shareOf } from './share.ts'
 import { packBatch, packEntries } from './batch.ts'
 import { createDatabase, faultOf, ledgerFile, openForReading } from './database.ts'
 import { takeLock, type Lock } from './lock.ts'
-import { openReader, type LedgerReader } from './reader.ts'
+import { LedgerReader } from './reader.ts'
 import { serviceIn, type KeyPeriod } from './service.ts'
 import { startThread, type Thread } from './thread.ts'
 import { createLoopSpin } from './loop-spin.ts'
@@ -112,26 +112,23 @@ function startThreads(options: SqliteOptions): Threads {
 
 /** Reads the ledger file in this thread, with the interface of a reader thread. Opens the file on first use. */
 function readHere(data: string, writer: string): Thread {
-  let opened: { readonly ask: AskReader; readonly close: () => void } | undefined
-  const open = (): NonNullable<typeof opened> => {
-    const db = openForReading(data)
-    return { ask: askHere(openReader(db, writer), ledgerFile(data)), close: () => db.close() }
-  }
+  const file = ledgerFile(data)
+  let reader: LedgerReader | undefined
   const close = (): Promise<void> => {
-    opened?.close()
-    opened = undefined
+    reader?.close()
+    reader = undefined
     return Promise.resolve()
   }
   return {
     async ask(method, args) {
       if (method === 'close') return close()
       try {
-        opened ??= open()
+        reader ??= new LedgerReader(openForReading(data), writer)
       } catch (cause) {
-        throw faultOf(cause, ledgerFile(data))
+        throw faultOf(cause, file)
       }
       // Sound: only methods of a reader are called here.
-      return opened.ask(method as keyof LedgerReader, args)
+      return askHere(reader, file)(method as keyof LedgerReader, args)
     },
     tell: () => undefined,
     end: close,
@@ -254,7 +251,7 @@ export async function openSqliteView(data: string, writer: string): Promise<Sqli
   const db = openForReading(data)
   try {
     const { periods } = await serviceIn(db, writer)
-    const ask = askHere(openReader(db, writer), ledgerFile(data))
+    const ask = askHere(new LedgerReader(db, writer), ledgerFile(data))
     return {
       view: viewThrough(ask),
       keyPeriods: periods,

@@ -133,22 +133,22 @@ function changed(file: URL): number {
 export type Methods = Readonly<Record<string, (...args: never[]) => unknown>>
 
 /** Answers the requests to this thread, which works on `file`. Requests run concurrently. */
-export function answerQuestions(methods: Promise<Methods>, file: string): void {
+export function answerQuestions(methods: Promise<object>, file: string): void {
   // If opening fails, the first request gets the error. Until then it is not unhandled.
   methods.catch(() => undefined)
   parentPort?.on('message', (question: ThreadQuestion) => void answer(methods, file, question))
 }
 
 async function answer(
-  methods: Promise<Methods>,
+  methods: Promise<object>,
   file: string,
   { id, method, args }: ThreadQuestion,
 ): Promise<void> {
   try {
-    const found = (await methods)[method]
-    if (!found) throw new GatewayError('REQUEST_INVALID', `the thread has no method \`${method}\``)
     // Sound: both sides of a thread are written together.
-    reply({ id, value: await found(...(args as never[])) })
+    const known = (await methods) as Methods
+    if (!known[method]) throw new GatewayError('REQUEST_INVALID', `the thread has no method \`${method}\``)
+    reply({ id, value: await known[method](...(args as never[])) })
   } catch (cause) {
     // Errors are translated here, because only the code, message and hints cross to the other thread.
     const { code, message, hints } = faultOf(cause, file)
