@@ -7,11 +7,6 @@ import { Server as TlsServer, type TLSSocket } from 'node:tls'
 import { setTimeout } from 'node:timers'
 import type { Log } from './log.ts'
 
-interface Connections {
-  /** Counts a request for the owner of its token. Returns false if the owner or the server is at its limit. */
-  begin(request: IncomingMessage, response: ServerResponse, owner: string | undefined): boolean
-}
-
 interface ConnectionLimits {
   readonly all: number
   /** Concurrent requests of one principal. */
@@ -38,115 +33,115 @@ const CLOSING = 512
 const LOGGED_EVERY = 1000
 
 /** Enforces the limits on a server that does not listen yet. */
-export function watchConnections(
-  server: Server,
-  { all: most, ofOne }: ConnectionLimits,
-  log: Log,
-): Connections {
-  const entries = new Map<Socket, OpenSocket>()
+export class Connections {
+  readonly #limits: ConnectionLimits
+  readonly #log: Log
+  readonly #raw: WeakMap<Socket, Socket>
+  readonly #entries = new Map<Socket, OpenSocket>()
   // Oldest first: connections that never had a known token, and connections between two requests.
-  const silent = new Set<OpenSocket>()
-  const idle = new Set<OpenSocket>()
-  const owners = new Map<string, number>()
-  let dropped = 0
-  let newest: OpenSocket | undefined
-  let sweeping = false
-  server.maxConnections = most + RESERVE + CLOSING
+  readonly #silent = new Set<OpenSocket>()
+  readonly #idle = new Set<OpenSocket>()
+  readonly #owners = new Map<string, number>()
+  #newest: OpenSocket | undefined
+  #dropped = 0
+  #sweeping = false
 
-  function open(socket: Socket): void {
-    const entry = { socket, busy: 0 }
-    newest = entry
-    entries.set(socket, entry)
-    silent.add(entry)
-    socket.once('close', () => forget(entry))
-    if (entries.size > most + RESERVE) drop()
-    if (entries.size > most) sweepSoon()
+  constructor(server: Server, limits: ConnectionLimits, log: Log) {
+    this.#limits = limits
+    this.#log = log
+    this.#raw = pairSockets(server)
+    server.maxConnections = limits.all + RESERVE + CLOSING
+    server.on('connection', (socket: Socket) => this.#open(socket))
   }
 
-  function sweepSoon(): void {
-    if (sweeping) return
-    sweeping = true
-    setTimeout(sweep, SWEEP_MS).unref()
-  }
-
-  function sweep(): void {
-    sweeping = false
-    for (let i = 0; i < SWEPT && entries.size > most; i++) drop()
-    if (entries.size > most) sweepSoon()
-  }
-
-  /** Drops the oldest connection without a token. The newest connection is dropped only if all others are busy. */
-  function drop(): void {
-    const [silentOne] = silent
-    const [idleOne] = idle
-    const entry = silentOne === newest ? (idleOne ?? silentOne) : (silentOne ?? idleOne)
-    if (!entry) return
-    forget(entry)
-    entry.socket.destroy()
-    if (dropped++ % LOGGED_EVERY === 0) {
-      log('warn', 'too many connections: dropped the oldest one without a token', {
-        connections: most,
-        dropped,
-      })
-    }
-  }
-
-  function forget(entry: OpenSocket): void {
-    entries.delete(entry.socket)
-    silent.delete(entry)
-    idle.delete(entry)
-  }
-
-  function count(owner: string, change: number): number {
-    const now = (owners.get(owner) ?? 0) + change
-    if (now > 0) owners.set(owner, now)
-    else owners.delete(owner)
-    return now
-  }
-
-  function begin(request: IncomingMessage, response: ServerResponse, owner: string | undefined): boolean {
+  /** Counts a request for the owner of its token. Returns false if the owner or the server is at its limit. */
+  begin(request: IncomingMessage, response: ServerResponse, owner: string | undefined): boolean {
     if (owner === undefined) return true
-    if (count(owner, 1) > ofOne) {
-      count(owner, -1)
-      return false
-    }
-    const entry = entries.get(raw.get(request.socket) ?? request.socket)
-    if (entry?.busy === 0 && entries.size - silent.size - idle.size >= most) {
-      count(owner, -1)
-      return false
-    }
+    const entry = this.#entries.get(this.#raw.get(request.socket) ?? request.socket)
+    const busy = this.#entries.size - this.#silent.size - this.#idle.size
+    const full = entry?.busy === 0 && busy >= this.#limits.all
+    if (full || (this.#owners.get(owner) ?? 0) >= this.#limits.ofOne) return false
+    this.#count(owner, 1)
     if (entry) {
       entry.busy++
-      silent.delete(entry)
-      idle.delete(entry)
+      this.#silent.delete(entry)
+      this.#idle.delete(entry)
     }
     response.once('close', () => {
-      count(owner, -1)
-      if (entry && --entry.busy === 0 && entries.has(entry.socket)) idle.add(entry)
+      this.#count(owner, -1)
+      if (entry && --entry.busy === 0 && this.#entries.has(entry.socket)) this.#idle.add(entry)
     })
     return true
   }
 
-  // With TLS, a request arrives on another socket object than `connection` reports. The remote address and port identify the
-  // pair.
+  #count(owner: string, change: number): void {
+    const now = (this.#owners.get(owner) ?? 0) + change
+    if (now > 0) this.#owners.set(owner, now)
+    else this.#owners.delete(owner)
+  }
+
+  #open(socket: Socket): void {
+    const entry = { socket, busy: 0 }
+    this.#newest = entry
+    this.#entries.set(socket, entry)
+    this.#silent.add(entry)
+    socket.once('close', () => this.#forget(entry))
+    if (this.#entries.size > this.#limits.all + RESERVE) this.#drop()
+    this.#sweepSoon()
+  }
+
+  #sweepSoon(): void {
+    if (this.#sweeping || this.#entries.size <= this.#limits.all) return
+    this.#sweeping = true
+    setTimeout(() => this.#sweep(), SWEEP_MS).unref()
+  }
+
+  #sweep(): void {
+    this.#sweeping = false
+    for (let i = 0; i < SWEPT && this.#entries.size > this.#limits.all; i++) this.#drop()
+    this.#sweepSoon()
+  }
+
+  /** Drops the oldest connection without a token. The newest connection is dropped only if all others are busy. */
+  #drop(): void {
+    const [silent] = this.#silent
+    const [idle] = this.#idle
+    const entry = silent === this.#newest ? (idle ?? silent) : (silent ?? idle)
+    if (!entry) return
+    this.#forget(entry)
+    entry.socket.destroy()
+    if (this.#dropped++ % LOGGED_EVERY !== 0) return
+    const detail = { connections: this.#limits.all, dropped: this.#dropped }
+    this.#log('warn', 'too many connections: dropped the oldest one without a token', detail)
+  }
+
+  #forget(entry: OpenSocket): void {
+    this.#entries.delete(entry.socket)
+    this.#silent.delete(entry)
+    this.#idle.delete(entry)
+  }
+}
+
+/**
+ * The socket of the connection, by that of its requests. With TLS, a request arrives on another socket object than `connection`
+ * reports. The remote address and port identify the pair.
+ */
+function pairSockets(server: Server): WeakMap<Socket, Socket> {
   const raw = new WeakMap<Socket, Socket>()
+  if (!(server instanceof TlsServer)) return raw
   const peers = new Map<string, Socket>()
   server.on('connection', (socket: Socket) => {
-    if (server instanceof TlsServer) rememberPeer(socket)
-    open(socket)
-  })
-  function rememberPeer(socket: Socket): void {
     const peer = peerOf(socket)
     peers.set(peer, socket)
     socket.once('close', () => {
       if (peers.get(peer) === socket) peers.delete(peer)
     })
-  }
+  })
   server.on('secureConnection', (secure: TLSSocket) => {
     const socket = peers.get(peerOf(secure))
     if (socket) raw.set(secure, socket)
   })
-  return { begin }
+  return raw
 }
 
 function peerOf({ remoteAddress = '', remotePort = 0 }: Socket): string {

@@ -12,7 +12,7 @@ import { clearInterval, clearTimeout, setInterval, setTimeout } from 'node:timer
 import { problemReply, type ApiOptions, type App } from './api/app.ts'
 import { listener, type Names } from './api/node.ts'
 import { Problem } from './api/problem.ts'
-import { shareOf, watchConnections } from './connections.ts'
+import { Connections, shareOf } from './connections.ts'
 
 interface Serving {
   readonly app: Pick<App, 'answer'>
@@ -44,7 +44,7 @@ export function prepare(server: Server, { app, names, api, connections }: Servin
   server.timeout = 120_000
   const answer = listener(app, names, api.log)
   const refuseBusy = listener({ answer: () => Promise.resolve(problemReply(BUSY)) }, names, api.log)
-  const watched = watchConnections(server, { all: connections, ofOne: shareOf(connections) }, api.log)
+  const watched = new Connections(server, { all: connections, ofOne: shareOf(connections) }, api.log)
   const take: RequestListener = (request, response) => {
     const free = watched.begin(request, response, ownerOf(request, api.tokens))
     void (free ? answer(request, response) : refuseBusy(request, response))
