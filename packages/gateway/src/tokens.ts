@@ -41,19 +41,6 @@ interface TokenRequest extends Omit<Identity, 'groups'> {
   readonly run?: boolean
 }
 
-export interface Tokens {
-  /** The owner of a token; undefined if it is unknown, revoked or expired. Takes the same time for every unknown token. */
-  identify(token: string): Identity | undefined
-  /** Issues a token and records it. The token is only in this answer. */
-  issue(request: TokenRequest, by: string): Promise<{ readonly token: string; readonly info: TokenInfo }>
-  /** Revokes the token whose hash begins with these digits. @throws GatewayError `TOKEN_INVALID` unless exactly one does. */
-  revoke(hash: string, by: string): Promise<TokenInfo>
-  /** Revokes the tokens of this run. */
-  endRun(): Promise<void>
-  /** All valid tokens, oldest first. */
-  list(): readonly TokenInfo[]
-}
-
 /** An authenticated caller. */
 export interface KnownCaller {
   readonly identity: Identity
@@ -85,97 +72,104 @@ const FORM = /^tg_(?:agent|host|sentinel|operator|admin|auditor)_[A-Za-z0-9_-]{4
 
 /** Loads the tokens from the ledger of a kernel. Revokes those of earlier runs. */
 export async function openTokens(kernel: Kernel): Promise<Tokens> {
-  const known = new Map<string, TokenInfo>()
-  for (const info of await knownTokens(kernel)) known.set(info.hash, info)
+  const tokens = new Tokens(kernel, await knownTokens(kernel))
+  await tokens.endRun()
+  return tokens
+}
 
-  function identify(token: string): Identity | undefined {
+/** The tokens of a ledger. */
+export class Tokens {
+  readonly #kernel: Kernel
+  readonly #known: Map<string, TokenInfo>
+
+  constructor(kernel: Kernel, known: readonly TokenInfo[]) {
+    this.#kernel = kernel
+    this.#known = new Map(known.map((info) => [info.hash, info]))
+  }
+
+  /** The owner of a token; undefined if it is unknown, revoked or expired. Takes the same time for every unknown token. */
+  identify(token: string): Identity | undefined {
     const hash = sha256Hex(FORM.test(token) ? token : '')
-    const found = known.get(hash)
+    const found = this.#known.get(hash)
     // A map compares in variable time, so the hash is compared again in constant time.
     const same = timingSafeEqual(Buffer.from(found?.hash ?? NO_TOKEN), Buffer.from(hash))
-    return found && same && isInForce(found) ? asCaller(found) : undefined
+    return found && same && this.#isInForce(found) ? asCaller(found) : undefined
   }
 
-  /** A host token acts as an agent token that may also open sessions. */
-  function asCaller(info: TokenInfo): Identity {
-    return info.role === 'host' ? { ...info, role: 'agent', mayOpen: true } : info
-  }
-
-  function isInForce({ expires }: TokenInfo): boolean {
-    return expires === undefined || kernel.host.now() <= expires
-  }
-
-  async function issue(request: TokenRequest, by: string): Promise<{ token: string; info: TokenInfo }> {
+  /** Issues a token and records it. The token is only in this answer. */
+  async issue(
+    request: TokenRequest,
+    by: string,
+  ): Promise<{ readonly token: string; readonly info: TokenInfo }> {
     const { role, tenant, principal, groups = [], lasts, run = false } = request
     const token = `tg_${role}_${randomBytes(32).toString('base64url')}`
     const hash = sha256Hex(token)
-    const info = await kernel.ledger.append({
+    const info = await this.#kernel.ledger.append({
       reserved: true,
       run: (turn): TokenInfo => {
         const expires = lasts === undefined ? undefined : turn.time + lasts
         const made = { hash, role, tenant, principal, groups, issued: turn.time, expires, run }
-        turn.append({ anchors: [RECORD + hash] }, (header): TokenChange => ({
-          ...header,
-          kind: 'token',
-          tenant,
+        const change = {
           op: 'issue',
-          token_hash: hash,
-          role,
-          principal,
           ...(groups.length > 0 && { groups }),
           ...(expires !== undefined && { expires: momentOf(expires) ?? '' }),
           by,
-        }))
+        } as const
+        turn.append({ anchors: [RECORD + hash] }, (header) => changeOf(made, { ...header, ...change }))
         turn.put(RECORD + hash, JSON.stringify(made))
         return made
       },
     })
-    known.set(hash, info)
+    this.#known.set(hash, info)
     return { token, info }
   }
 
-  async function revoke(hash: string, by: string): Promise<TokenInfo> {
-    const found = [...known.values()].filter((info) => info.hash.startsWith(hash))
-    const [info] = found
-    if (!info || found.length > 1 || hash.length < 8) {
-      throw new GatewayError('TOKEN_INVALID', `the hash \`${hash}\` does not match exactly one token`, {
+  /** Revokes the token whose hash begins with these digits. @throws GatewayError `TOKEN_INVALID` unless exactly one does. */
+  async revoke(digits: string, by: string): Promise<TokenInfo> {
+    const [info, ...others] = [...this.#known.values()].filter(({ hash }) => hash.startsWith(digits))
+    if (!info || others.length > 0 || digits.length < 8) {
+      throw new GatewayError('TOKEN_INVALID', `the hash \`${digits}\` does not match exactly one token`, {
         hints: ['run `tollgate tokens list` to see the hashes; give at least 8 characters of one'],
       })
     }
     // Revoked in memory first: the token must not be accepted while the receipt is being written.
-    known.delete(info.hash)
-    const { role, tenant, principal } = info
-    await kernel.ledger.append({
+    this.#known.delete(info.hash)
+    const name = RECORD + info.hash
+    await this.#kernel.ledger.append({
       reserved: true,
       run: (turn) => {
-        turn.append({ anchors: [RECORD + info.hash] }, (header): TokenChange => ({
-          ...header,
-          kind: 'token',
-          tenant,
-          op: 'revoke',
-          token_hash: info.hash,
-          role,
-          principal,
-          by,
-        }))
-        turn.put(RECORD + info.hash, undefined)
+        turn.append({ anchors: [name] }, (header) => changeOf(info, { ...header, op: 'revoke', by }))
+        turn.put(name, undefined)
       },
     })
     return info
   }
 
-  async function endRun(): Promise<void> {
-    for (const { hash, run } of [...known.values()]) if (run) await revoke(hash, 'tollgate')
+  /** Revokes the tokens of this run. */
+  async endRun(): Promise<void> {
+    for (const { hash, run } of [...this.#known.values()]) if (run) await this.revoke(hash, 'tollgate')
   }
 
-  await endRun()
-  return {
-    identify,
-    issue,
-    revoke,
-    endRun,
-    list: () => [...known.values()].filter(isInForce).sort((a, b) => a.issued - b.issued),
+  /** All valid tokens, oldest first. */
+  list(): readonly TokenInfo[] {
+    const valid = [...this.#known.values()].filter((info) => this.#isInForce(info))
+    return valid.sort((a, b) => a.issued - b.issued)
   }
+
+  #isInForce({ expires }: TokenInfo): boolean {
+    return expires === undefined || this.#kernel.host.now() <= expires
+  }
+}
+
+/** A host token acts as an agent token that may also open sessions. */
+function asCaller(info: TokenInfo): Identity {
+  return info.role === 'host' ? { ...info, role: 'agent', mayOpen: true } : info
+}
+
+type ChangeOnly = Omit<TokenChange, 'kind' | 'tenant' | 'token_hash' | 'role' | 'principal'>
+
+function changeOf({ hash, tenant, role, principal }: TokenInfo, change: ChangeOnly): TokenChange {
+  return { ...change, kind: 'token', tenant, token_hash: hash, role, principal }
 }
 
 const NO_TOKEN = '0'.repeat(64)
