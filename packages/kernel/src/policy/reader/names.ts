@@ -1,7 +1,8 @@
 // Parses names and short texts in a policy.
 
 import { isName } from '../../names.ts'
-import { hasControls, type Place, type Reader } from './read.ts'
+import { hasControls } from './document.ts'
+import type { Place, Reader } from './read.ts'
 
 /** Notes a mistake if a name is invalid. Names appear in receipts or are compared with names in receipts. */
 export function checkName(reader: Reader, place: Place, name: string, what: string): void {
