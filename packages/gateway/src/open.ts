@@ -39,6 +39,8 @@ export interface Gateway {
   readonly tokens: Tokens
   /** The ledger keys in service, for trust files. */
   readonly ledgerKeys: readonly PublicKey[]
+  /** The number of durable entries of the ledger. */
+  size: () => number
   /** A signed checkpoint of the newest durable head. */
   checkpoint: () => Promise<string>
   /** Calls the listener after every commit with the number of entries. Returns a function that removes it. */
@@ -127,6 +129,7 @@ export async function openGateway(
       view,
       tokens,
       ledgerKeys,
+      size: () => store.size(),
       checkpoint: () => store.checkpoint(),
       watch: (listener) => store.watch(listener),
       trust: () => trustText(config.ledger, store.keyPeriods),

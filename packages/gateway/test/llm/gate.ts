@@ -127,10 +127,8 @@ export async function openDoorTo(
   upstream: string,
   principal: string,
 ): Promise<Served & { readonly token: string }> {
-  const { kernel, view, tokens } = gateway
+  const { kernel, view, tokens, size } = gateway
   const { token } = await tokens.issue({ role: 'agent', tenant: 'default', principal }, 'test')
-  let size = 0
-  const forget = gateway.watch((now) => (size = now))
   const address = {
     url: `${upstream}/v1`,
     key: UPSTREAM_KEY,
@@ -138,7 +136,7 @@ export async function openDoorTo(
     patience: 60_000,
   }
   const door = createLlmDoor({
-    ...{ kernel, tokens, log: silent, body: 32 << 20, size: () => size },
+    ...{ kernel, tokens, log: silent, body: 32 << 20, size },
     upstreams: new Map([
       ['openai', address],
       ['anthropic', address],
@@ -154,9 +152,6 @@ export async function openDoorTo(
   return {
     url: served.url,
     token,
-    async close() {
-      forget()
-      await served.close()
-    },
+    close: () => served.close(),
   }
 }

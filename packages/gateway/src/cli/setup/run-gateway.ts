@@ -114,15 +114,13 @@ function webhooksOf({ config, kernel, view, watch }: Gateway, log: Log): Webhook
 }
 
 function doorsOf(
-  { config, kernel, tokens, watch }: Gateway,
+  { config, kernel, tokens, size }: Gateway,
   mcp: Mcp,
   upstreams: ReturnType<typeof modelAddresses>,
   log: Log,
   budget: Budget,
 ): readonly Door[] {
-  let size = 0
-  watch((now) => (size = now))
-  const llm = { kernel, tokens, log, upstreams, body: config.llm.body, size: () => size, budget }
+  const llm = { kernel, tokens, log, upstreams, body: config.llm.body, size, budget }
   return [createHttpDoor({ mcp, tokens, log, budget }), createLlmDoor(llm)]
 }
 

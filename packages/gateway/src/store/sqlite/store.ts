@@ -25,6 +25,8 @@ export interface SqliteStore extends Store {
   readonly ledgerKeys: readonly Uint8Array[]
   /** Every key of the ledger that was ever in service. */
   readonly keyPeriods: readonly KeyPeriod[]
+  /** The number of durable entries. */
+  size: () => number
   /** A signed checkpoint of everything durable. */
   checkpoint: () => Promise<string>
   /** Calls the listener after every commit with the number of entries. Returns a function that removes it. */
@@ -147,7 +149,7 @@ function createStore(opened: OpenedLedger, threads: Threads, release: () => void
   const { writer, readers, signer } = threads
   const [reader, viewer] = readers
   const listeners = new Set<(size: number) => void>()
-  let head: ChainHead | undefined = opened.head
+  let { head, size } = opened
   const spin = createLoopSpin()
   let writing = 0
   let closing: Promise<Closed> | undefined
@@ -162,6 +164,7 @@ function createStore(opened: OpenedLedger, threads: Threads, release: () => void
     ledgerKeys: opened.ledgerKeys,
     keyPeriods: opened.keyPeriods,
     view: viewThrough((method, args) => viewer.ask(method, args)),
+    size: () => size,
     head: () => Promise.resolve(head),
     async write(batch) {
       const shared = signer ? shareOf(batch.entries.length, writing > 0) : 0
@@ -170,7 +173,8 @@ function createStore(opened: OpenedLedger, threads: Threads, release: () => void
       writing++
       if (batch.entries.length === 1) spin.keep(ANSWERED_MS)
       // Sound, here and below: the thread answers with this type.
-      const size = (await writer.ask('write', [packed], [packed.messages.buffer])) as number
+      const written = (await writer.ask('write', [packed], [packed.messages.buffer])) as number
+      size = written
       writing--
       spin.end()
       // Waits for the end of this loop turn, so that calls that are already here share the next batch. A single call does not
@@ -179,7 +183,7 @@ function createStore(opened: OpenedLedger, threads: Threads, release: () => void
       const last = batch.entries.at(-1)?.encoded
       if (last) head = { ...placeOf(last.receipt), id: last.id }
       // In a microtask: an error of a listener must not look like a failed write.
-      for (const listener of listeners) queueMicrotask(() => listener(size))
+      for (const listener of listeners) queueMicrotask(() => listener(written))
     },
     load: async (names) => (await reader.ask('load', [names])) as readonly Stored[],
     list: async (prefix, of) => (await reader.ask('list', [prefix, of])) as readonly string[],
