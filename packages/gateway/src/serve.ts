@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { isIP, type AddressInfo } from 'node:net'
-import { createApp, replyTo, SECURITY_HEADERS, type ApiOptions, type App } from './api/app.ts'
+import { App, replyTo, SECURITY_HEADERS, type ApiOptions } from './api/app.ts'
 import type { Names } from './api/node.ts'
 import { GatewayError } from './error.ts'
 import type { DoorRequest, Door, Reply } from './exchange.ts'
@@ -47,7 +47,7 @@ export async function serve(
   doors: readonly Door[] = [],
 ): Promise<Served> {
   checkExposure(api, listen)
-  const app = createApp(api)
+  const app = new App(api)
   const names = namesOf(listen)
   const server = listen.tls ? createTlsServer(tlsOptions(listen)) : createServer(limitsOf(listen.patience))
   const answering = { answer: (asked: DoorRequest) => answerAt(doors, app, asked, api) }

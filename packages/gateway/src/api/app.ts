@@ -1,6 +1,6 @@
 // The API as a function from a request to a reply. It serves sockets and commands in the same process.
 
-import { announced, createBudget } from '../budget.ts'
+import { announced, createBudget, type Budget } from '../budget.ts'
 import type { Identity } from '../tokens.ts'
 import { admit, identityOf, unknownToken } from './auth.ts'
 import { answerFetch } from './fetch.ts'
@@ -12,15 +12,6 @@ import { findRoute, type FoundRoute } from './routes.ts'
 import { createTurns, viewInTurn, type InTurn } from './turns.ts'
 import { createWaits } from './waits.ts'
 
-export interface App {
-  /** Answers a request. Never rejects. */
-  fetch(request: Request): Promise<Response>
-  /** As `fetch`, without a `Request` object. Never rejects. */
-  answer(asked: DoorRequest): Promise<Reply>
-  /** Ends streams and waiting requests. Later requests are answered as usual. */
-  end(): void
-}
-
 /** Headers of every reply: browsers must not cache, embed or share it. */
 export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
@@ -30,81 +21,93 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Creates the API. */
-export function createApp(options: ApiOptions): App {
-  const metrics = createMetrics()
-  const waits = createWaits()
-  const turns = createTurns()
-  const { budget = createBudget() } = options
+/** The API of a gateway. */
+export class App {
+  readonly #options: ApiOptions
+  readonly #budget: Budget
+  readonly #metrics = createMetrics()
+  readonly #waits = createWaits()
+  readonly #turns = createTurns()
 
-  async function answer(asked: DoorRequest): Promise<Reply> {
+  constructor(options: ApiOptions) {
+    this.#options = options
+    this.#budget = options.budget ?? createBudget()
+  }
+
+  /** Ends streams and waiting requests. Later requests are answered as usual. */
+  end(): void {
+    this.#waits.end()
+  }
+
+  /** As `answer`, from and to the objects of the platform. Never rejects. */
+  fetch(request: Request): Promise<Response> {
+    return answerFetch(request, (asked) => this.answer(asked))
+  }
+
+  /** Answers a request. Never rejects. */
+  async answer(asked: DoorRequest): Promise<Reply> {
     let found: FoundRoute | undefined
     let identity: Identity | undefined
     let reply: Reply
     try {
       found = findRoute(asked.method, asked.path)
-      identity = admit(found.route, asked, options)
-      const question = await questionOf(found, asked, identity)
+      identity = admit(found.route, asked, this.#options)
+      const question = await this.#questionOf(found, asked, identity)
       // The token may have been revoked while the body arrived. From here to the ledger there are no more waits.
       if (found.route.roles !== 'public' && !question.stillKnown()) throw unknownToken()
       reply = await found.route.answer(question)
     } catch (fault) {
-      if (identity && found?.route.body && isUnreadable(fault)) fine(identity)
-      reply = replyTo(fault, found?.route, options)
+      if (identity && found?.route.body && isUnreadable(fault)) this.#fine(identity)
+      reply = replyTo(fault, found?.route, this.#options)
     }
-    metrics.answered(found?.route.id ?? 'none', reply.status)
+    this.#metrics.answered(found?.route.id ?? 'none', reply.status)
     return { ...reply, headers: { ...SECURITY_HEADERS, ...reply.headers } }
   }
 
-  async function questionOf(
+  async #questionOf(
     { route, params }: FoundRoute,
     asked: DoorRequest,
     identity: Identity,
   ): Promise<ApiQuestion> {
+    const options = this.#options
     const query = readQuery(route, asked.search)
-    const { bytes, body } = await bodyOf(route, asked, identity)
+    const { bytes, body } = await this.#bodyOf(route, asked, identity)
     // A request that was admitted once, or waits anyway, is not refused halfway.
     let patient = false
     const inTurn: InTurn = (work) => {
-      const turn = turns.take(identity, patient, work)
+      const turn = this.#turns.take(identity, patient, work)
       patient = true
       return turn
     }
     return {
-      ...{ metrics, asked, identity, params, query, bytes, body, inTurn },
+      ...{ metrics: this.#metrics, asked, identity, params, query, bytes, body, inTurn },
       options: readsInTurn(route, identity)
         ? { ...options, view: viewInTurn(options.view, inTurn) }
         : options,
-      mayWait() {
+      mayWait: () => {
         patient = true
-        return waits.reserve(identity, asked)
+        return this.#waits.reserve(identity, asked)
       },
-      onEnd: (listener) => waits.add(asked, listener),
-      fine: () => fine(identity),
+      onEnd: (listener) => this.#waits.add(asked, listener),
+      fine: () => this.#fine(identity),
       stillKnown: () => isKnown(asked, identity, options),
     }
   }
 
   /** Reads the body within the caller's budget. The budget is checked before anything is read. */
-  async function bodyOf(route: ApiRoute, asked: DoorRequest, identity: Identity): Promise<typeof NO_BODY> {
+  async #bodyOf(route: ApiRoute, asked: DoorRequest, identity: Identity): Promise<typeof NO_BODY> {
     if (!route.body) return NO_BODY
-    const { body: limit } = options.limits
+    const { body: limit } = this.#options.limits
     if (!isCharged(identity)) return readBody(route.body, asked, limit)
-    const share = budget.take(identity, announced(asked.header('content-length'), limit))
+    const share = this.#budget.take(identity, announced(asked.header('content-length'), limit))
     if (!share.ok) throw tooMuchSent(share.after)
     const read = await readBody(route.body, asked, limit)
     share.settle(read.bytes.length)
     return read
   }
 
-  function fine(identity: Identity): void {
-    if (isCharged(identity)) budget.fine(identity)
-  }
-
-  return {
-    fetch: (request) => answerFetch(request, answer),
-    answer,
-    end: () => waits.end(),
+  #fine(identity: Identity): void {
+    if (isCharged(identity)) this.#budget.fine(identity)
   }
 }
 

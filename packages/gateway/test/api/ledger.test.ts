@@ -3,7 +3,7 @@
 import { openProof, parseTrust, verifyPack, type Receipt } from '@tollgate/evidence'
 import { closeSessions } from '@tollgate/kernel'
 import { describe, expect, test, vi } from 'vitest'
-import { createApp } from '../../src/api/app.ts'
+import { App } from '../../src/api/app.ts'
 import type { Page } from '../../src/view.ts'
 import { createApiRig, script, type ApiRig, type Person } from './rig.ts'
 
@@ -483,7 +483,7 @@ describe('sessions', () => {
   test('are found even if their last decision is far back', async () => {
     const rig = await busy(2)
     const page = (): Promise<Page> => Promise.resolve({ entries: [], next: 7 })
-    const app = createApp({ ...rig.options, view: { ...rig.view, page } })
+    const app = new App({ ...rig.options, view: { ...rig.view, page } })
     const headers = { authorization: `Bearer ${rig.token('agent')}` }
     const response = await app.fetch(new Request('http://x/v1/sessions/s1', { headers }))
     expect(await response.json()).toMatchObject({

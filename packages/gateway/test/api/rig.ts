@@ -27,7 +27,7 @@ import {
 } from '@tollgate/kernel'
 import { activatePolicy } from '@tollgate/kernel/admin'
 import { parsePolicy } from '@tollgate/kernel/policy'
-import { createApp, type ApiOptions, type App } from '../../src/api/app.ts'
+import { App, type ApiOptions } from '../../src/api/app.ts'
 import { findRoute } from '../../src/api/routes.ts'
 import { problemsIn } from '../../src/api/schema.ts'
 import { PROBLEM, problemsOf } from '../../src/api/openapi.ts'
@@ -209,7 +209,7 @@ export async function createApiRig(given: RigOptions = {}): Promise<ApiRig> {
     limits: { body: 65_536 },
     ...given.api,
   }
-  const app = createApp(options)
+  const app = new App(options)
   const rig: ApiRig = {
     ...{ host, store: memory, kernel, view, tokens, options, app, log },
     policyFile: given.policy ?? POLICY,

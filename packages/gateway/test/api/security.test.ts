@@ -5,7 +5,7 @@ import { sha256Hex } from '@tollgate/evidence'
 import { definitionOf, pinTool } from '@tollgate/kernel/admin'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { problemsOf } from '../../src/api/openapi.ts'
-import { createApp } from '../../src/api/app.ts'
+import { App } from '../../src/api/app.ts'
 import { ROUTES } from '../../src/api/routes.ts'
 import type { ApiRoute } from '../../src/api/route.ts'
 import { ROLES, type Role } from '../../src/tokens.ts'
@@ -527,7 +527,7 @@ describe('without a kernel', () => {
       const rig = await furnished()
       const role = Array.isArray(route.roles) ? (route.roles as readonly Role[]).at(-1) : 'auditor'
       const identity = { role: role ?? 'auditor', tenant: 'default', principal: 'agent:a', groups: [] }
-      const app = createApp({
+      const app = new App({
         ...rig.options,
         kernel: undefined,
         tokens: undefined,

@@ -1,7 +1,7 @@
 // Every door checks the token, the session and the budget before it reads a body, and charges for what it reads.
 
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/api/app.ts'
+import { App } from '../../src/api/app.ts'
 import { ROUTES } from '../../src/api/routes.ts'
 import type { ApiRoute } from '../../src/api/route.ts'
 import { createBudget, FINE, FREE, type Budget, type Spender } from '../../src/budget.ts'
@@ -65,7 +65,7 @@ function bookkeeper(spent = false): Budget & { readonly book: string[] } {
   }
 }
 
-const appWith = (budget: Budget): ReturnType<typeof createApp> => createApp({ ...rig.options, budget })
+const appWith = (budget: Budget): App => new App({ ...rig.options, budget })
 
 function mcpWith(budget: Budget): (asked: DoorRequest) => Promise<Reply | undefined> {
   const door = createHttpDoor({

@@ -212,12 +212,9 @@ function asking(app: { fetch(request: Request): Promise<Response> }): Ask {
 
 /** Opens the ledger for reading, also while a gateway runs. Opens a whole gateway when a request needs the kernel. */
 async function onView(config: Config, openWhole: () => Promise<Connection>): Promise<Connection> {
-  const [{ openView }, { createApp }] = await Promise.all([
-    import('../../open.ts'),
-    import('../../api/app.ts'),
-  ])
+  const [{ openView }, { App }] = await Promise.all([import('../../open.ts'), import('../../api/app.ts')])
   const opened = await openView(config)
-  const app = createApp({
+  const app = new App({
     ...surroundings(config),
     kernel: undefined,
     view: opened.view,
@@ -256,14 +253,14 @@ function noCheckpoint(): never {
 
 /** Opens a whole gateway in this process, without its doors. */
 async function onGateway(config: Config): Promise<Connection> {
-  const [{ isRunning, openGateway }, { openKeyring }, { createApp }] = await Promise.all([
+  const [{ isRunning, openGateway }, { openKeyring }, { App }] = await Promise.all([
     import('../../open.ts'),
     import('../../keyring.ts'),
     import('../../api/app.ts'),
   ])
   if (await isRunning(config)) throw needsToken(config)
   const gateway = await openGateway(config, await openKeyring(config), silent, { brief: true })
-  const app = createApp({
+  const app = new App({
     ...surroundings(config),
     kernel: gateway.kernel,
     view: gateway.view,
