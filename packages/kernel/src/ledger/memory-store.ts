@@ -40,19 +40,13 @@ export function createMemoryStore(keys: readonly SigningKey[]): MemoryStore {
   let newest: ChainHead | undefined
   let turn: Promise<unknown> = Promise.resolve()
 
-  function seal(encoded: Encoded): Promise<Sealed> {
-    const key = signers.get(encoded.receipt.key)
-    if (!key) throw new KernelError('REQUEST_INVALID', 'the receipt names a key that the store does not have')
-    return sealEncoded(encoded, key)
-  }
-
   async function writeOne(batch: Batch): Promise<void> {
     if (batch.after !== newest?.id) {
       throw new KernelError('REQUEST_INVALID', 'the batch does not follow the newest receipt')
     }
     // All receipts are signed before any is stored: a batch is written completely or not at all.
     const sealed: Sealed[] = []
-    for (const { encoded } of batch.entries) sealed.push(await seal(encoded))
+    for (const { encoded } of batch.entries) sealed.push(await sealWith(signers, encoded))
     sealed.forEach((each, i) => {
       for (const { level, index, hash } of tree.append(leafHash(each.envelope))) {
         ;(levels[level] ??= new NodeRow()).set(index, hash)
@@ -99,6 +93,12 @@ export function createMemoryStore(keys: readonly SigningKey[]): MemoryStore {
       policy,
     }),
   }
+}
+
+function sealWith(keys: ReadonlyMap<string, SigningKey>, encoded: Encoded): Promise<Sealed> {
+  const key = keys.get(encoded.receipt.key)
+  if (!key) throw new KernelError('REQUEST_INVALID', 'the receipt names a key that the store does not have')
+  return sealEncoded(encoded, key)
 }
 
 /** The hashes of one tree level in one buffer. A million small arrays would take eight times as much memory. */

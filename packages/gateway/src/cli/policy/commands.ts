@@ -11,6 +11,14 @@ export function addPolicy(program: Command, to: To): void {
     .command('policy')
     .summary('write, test, explain and activate the policy')
     .description('The policy decides which calls are allowed.')
+  addFiles(policy, to)
+  addTrials(policy, to)
+  addChanges(policy, to)
+  addRecordings(policy, to)
+}
+
+/** Adds the commands on policy files: `check`, `fmt` and `schema`. */
+function addFiles(policy: Command, to: To): void {
   local(policy, 'check')
     .summary('check a policy file for mistakes and likely errors')
     .description(
@@ -55,6 +63,10 @@ export function addPolicy(program: Command, to: To): void {
       ),
     )
     .action(to(async () => (await import('./schema.ts')).runSchema))
+}
+
+/** Adds `test`, `activate` and `explain`. */
+function addTrials(policy: Command, to: To): void {
   local(policy, 'test')
     .summary('run the test cases of a policy')
     .description(
@@ -123,6 +135,10 @@ export function addPolicy(program: Command, to: To): void {
       ),
     )
     .action(to(async () => (await import('./explain.ts')).runExplain))
+}
+
+/** Adds the commands that show or draft changes: `diff` and `draft`. */
+function addChanges(policy: Command, to: To): void {
   remote(policy, 'diff')
     .summary('show which decisions change between two policies; for CI')
     .description(
@@ -168,6 +184,10 @@ export function addPolicy(program: Command, to: To): void {
       ),
     )
     .action(to(async () => (await import('./draft.ts')).runDraft))
+}
+
+/** Adds the commands on recorded calls: `learn`, `replay`, `trace` and `observe`. */
+function addRecordings(policy: Command, to: To): void {
   local(policy, 'learn')
     .summary('propose rules for calls that observe mode allowed')
     .description(
