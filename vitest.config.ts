@@ -20,7 +20,7 @@ const LONGEST = [
   'mcp/stdio',
   'faults/time',
   'faults/kill',
-  'serve/webhook',
+  'webhook/webhooks',
   'mcp/conversation',
   'policy/policy',
 ]

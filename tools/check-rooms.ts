@@ -135,7 +135,7 @@ const ROOMS: readonly Room[] = [
     at: 'packages/gateway/src/cli',
     paths: [
       ...gateway('open.ts', 'rotate.ts', 'serve.ts', 'api', 'config', 'keyring.ts', 'tokens.ts'),
-      ...gateway('open-view.ts', 'seal-key.ts', 'webhook.ts', 'trace.ts', 'mcp', 'llm', 'tools', 'workbench'),
+      ...gateway('open-view.ts', 'seal-key.ts', 'webhook', 'trace.ts', 'mcp', 'llm', 'tools', 'workbench'),
       ...gateway('browser'),
       ...FROM_ANYWHERE,
     ],
@@ -205,10 +205,10 @@ const ROOMS: readonly Room[] = [
     npm: ['yaml'],
   },
   {
-    at: 'packages/gateway/src/webhook.ts',
-    paths: FROM_ANYWHERE,
+    at: 'packages/gateway/src/webhook',
+    paths: [...gateway('config'), ...FROM_ANYWHERE],
     packages: [...KERNEL, 'evidence'],
-    node: ['node:crypto'],
+    node: ['node:crypto', 'node:timers/promises'],
   },
   { at: 'packages/gateway/src/trace.ts', paths: FROM_ANYWHERE, node: ['node:crypto'] },
   {

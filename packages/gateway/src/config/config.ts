@@ -9,7 +9,8 @@ import { NO_LLM, readLlm, type LlmConfig } from './llm.ts'
 import { readLimits, type CallerLimits } from './limits.ts'
 import { readServers, type ServerConfig } from './mcp.ts'
 import { CONFIG_FILE, DEFAULT_PORT, defaultKeyFile, isInside } from './place.ts'
-import { readMeasure, readUrl, VARIABLE } from './value.ts'
+import { readMeasure, readUrl } from './value.ts'
+import { readWebhooks, type WebhookTarget } from './webhooks.ts'
 import { GatewayError } from '../error.ts'
 import type { Level } from '../log.ts'
 
@@ -52,13 +53,8 @@ export interface Config {
   readonly headGuard: string | undefined
   /** A program that prints the passphrase of the key files. It runs without a shell. */
   readonly passphraseCommand: readonly string[] | undefined
-  /** Receivers of a notice when a call waits for approval. The signing secret is in the environment. */
-  readonly webhooks: readonly {
-    readonly url: string
-    readonly secretEnv: string
-    /** Whether the notice includes the arguments of the call. */
-    readonly arguments: boolean
-  }[]
+  /** The receivers and their events. */
+  readonly webhooks: readonly WebhookTarget[]
   /** The OTLP over HTTP endpoint for traces; undefined: no traces. */
   readonly telemetry: { readonly endpoint: string } | undefined
   /** The upstream MCP servers, by name. */
@@ -301,31 +297,6 @@ function readCommand(reader: Reader, place: Place): readonly string[] | undefine
   if (words.length > 0) return words.map((word) => reader.textLine(word, 'a word of the command') ?? '')
   reader.note(command, 'write a program and its arguments, such as `[pass, show, tollgate]`')
   return undefined
-}
-
-function readWebhooks(reader: Reader, place: Place): Config['webhooks'] {
-  return reader.items(place, '`webhooks`').flatMap((item) => {
-    const fields = reader.fields(item, ['url', 'secret-env', 'arguments'])
-    if (!fields) return []
-    const secret = fields['secret-env']
-    if (!fields.url || !secret) {
-      reader.note(
-        item,
-        'a webhook needs `url` and `secret-env`, the name of the environment variable with its secret',
-      )
-      return []
-    }
-    const url = readUrl(reader, fields.url, '`url`')
-    const secretEnv = reader.textLine(secret, '`secret-env`')
-    if (secretEnv !== undefined && !VARIABLE.test(secretEnv)) {
-      reader.note(secret, '`secret-env` must be the name of an environment variable, not the secret')
-    }
-    const withArguments = fields.arguments ? reader.plain(fields.arguments) : true
-    if (typeof withArguments !== 'boolean')
-      reader.note(fields.arguments ?? item, '`arguments` must be `true` or `false`')
-    if (url === undefined || secretEnv === undefined) return []
-    return [{ url, secretEnv, arguments: withArguments !== false }]
-  })
 }
 
 function readTelemetry(reader: Reader, place: Place): Config['telemetry'] {

@@ -32,13 +32,18 @@ export function readMeasure(reader: Reader, place: Place, measure: Measure): num
 export function readUrl(reader: Reader, place: Place, what: string): string | undefined {
   const text = reader.textLine(place, what)
   if (text === undefined) return undefined
+  const problem = problemOfUrl(text)
+  if (problem === undefined) return new URL(text).href
+  reader.note(place, `${what} ${problem}`)
+  return undefined
+}
+
+/** Says what is wrong with an HTTP URL, without repeating it; undefined if it is HTTPS or local and has no password. */
+export function problemOfUrl(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const local = url !== undefined && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)
   const fits = url?.protocol === 'https:' || (url?.protocol === 'http:' && local)
-  if (!url || !fits)
-    reader.note(place, `${what} must be an \`https://\` URL, or an \`http://\` URL of this machine`)
-  else if (url.username !== '' || url.password !== '') {
-    reader.note(place, `${what} must not contain a user name or password; put secrets in the environment`)
-  } else return url.href
-  return undefined
+  if (!url || !fits) return 'must be an `https://` URL, or an `http://` URL of this machine'
+  if (url.username === '' && url.password === '') return undefined
+  return 'must not contain a user name or password; put secrets in the environment'
 }

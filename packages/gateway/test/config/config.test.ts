@@ -87,10 +87,23 @@ describe('readConfig', () => {
       headGuard: '/var/lib/tollgate-heads',
       passphraseCommand: ['pass', 'show', 'tollgate'],
       webhooks: [
-        { url: 'https://hooks.example.com/tollgate', secretEnv: 'TOLLGATE_WEBHOOK_SECRET', arguments: true },
+        {
+          url: 'https://hooks.example.com/tollgate',
+          secretEnv: 'TOLLGATE_WEBHOOK_SECRET',
+          arguments: true,
+          events: ['approval.requested', 'approval.answered', 'freeze.changed'],
+          format: 'json',
+        },
       ],
       telemetry: { endpoint: 'http://127.0.0.1:4318/' },
     })
+  })
+
+  it('reads a Slack receiver with its address in the environment', () => {
+    const text = `${HEAD}webhooks: [{ url-env: SLACK, format: slack, events: [call.denied, call.denied] }]\n`
+    expect(read(text).webhooks).toEqual([
+      { urlEnv: 'SLACK', arguments: true, events: ['call.denied'], format: 'slack' },
+    ])
   })
 
   it('needs only the version and the ledger name', () => {
@@ -181,11 +194,29 @@ log: loud
       /`true` or `false`/,
     ],
     ['an unencrypted webhook', `${HEAD}webhooks: [{ url: "http://x.test/", secret-env: S }]\n`, /https/],
+    ['a webhook without a secret', `${HEAD}webhooks: [{ url: "https://x.test/" }]\n`, /needs `secret-env`/],
+    ['a webhook without an address', `${HEAD}webhooks: [{ secret-env: S }]\n`, /needs `url`, or `url-env`/],
     [
-      'a webhook without a secret',
-      `${HEAD}webhooks: [{ url: "https://x.test/" }]\n`,
-      /needs `url` and `secret-env`/,
+      'a webhook with two addresses',
+      `${HEAD}webhooks: [{ url: "https://x.test/", url-env: U, secret-env: S }]\n`,
+      /either `url` or `url-env`/,
     ],
+    [
+      'an address instead of its name',
+      `${HEAD}webhooks: [{ url-env: "https://hooks.slack.com/x", format: slack }]\n`,
+      /`url-env` must be the name of an environment variable, not the address/,
+    ],
+    [
+      'an unknown event',
+      `${HEAD}webhooks: [{ url-env: U, format: slack, events: [call.allowed] }]\n`,
+      /an item of `events` must be/,
+    ],
+    [
+      'a webhook without events',
+      `${HEAD}webhooks: [{ url-env: U, format: slack, events: [] }]\n`,
+      /`events` is empty/,
+    ],
+    ['an unknown format', `${HEAD}webhooks: [{ url-env: U, format: teams }]\n`, /`format` must be/],
     [
       'a secret instead of its name',
       `${HEAD}webhooks: [{ url: "https://x.test/", secret-env: "p4ss word" }]\n`,

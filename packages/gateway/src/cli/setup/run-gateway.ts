@@ -17,7 +17,7 @@ import type { Door } from '../../exchange.ts'
 import { openGateway, type Gateway } from '../../open.ts'
 import { serve, type Served } from '../../serve.ts'
 import { startTracer, type Tracer } from '../../trace.ts'
-import { startWebhooks, type Webhooks } from '../../webhook.ts'
+import { startWebhooks, type Webhooks } from '../../webhook/webhooks.ts'
 import { VERSION } from '../program/version.ts'
 import { readIfThere } from '../program/connect.ts'
 import { onInterrupt } from '../program/interrupt.ts'
@@ -73,7 +73,7 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
     await life.prepare?.(gateway)
     const tracer = tracerOf(config, log)
     if (tracer) ends.push(() => tracer.stop())
-    const webhooks = webhooksOf(gateway, log)
+    const webhooks = await webhooksOf(gateway, log)
     ends.push(() => webhooks.stop())
     const mcp = createMcp({ kernel: gateway.kernel, log, servers, connect: createConnect({ log }) })
     ends.push(() => mcp.close())
@@ -109,7 +109,7 @@ function tracerOf({ telemetry }: Config, log: Log): Tracer | undefined {
   return telemetry && startTracer({ endpoint: telemetry.endpoint, version: VERSION, log })
 }
 
-function webhooksOf({ config, kernel, view, watch }: Gateway, log: Log): Webhooks {
+function webhooksOf({ config, kernel, view, watch }: Gateway, log: Log): Promise<Webhooks> {
   return startWebhooks({ kernel, view, watch, hooks: config.webhooks, env: process.env, log })
 }
 

@@ -1,0 +1,140 @@
+import { answerRequest, setFreeze } from '@tollgate/kernel/admin'
+import { describe, expect, it } from 'vitest'
+import { WEBHOOK_EVENTS, type WebhookEvent } from '../../src/config/webhooks.ts'
+import type { Gateway } from '../../src/open.ts'
+import { ask } from '../gateway-rig.ts'
+import { hangs, hook, idsOf, ofType, openSite, receiver, start, until } from './webhook-rig.ts'
+
+const HOSTILE = '<!channel> <https://evil.test|click> & @here'
+const VALUE = 'value-of-an-argument'
+const POLICY = `
+tollgate: 1
+name: hostile
+principals: { "agent:*": { tier: standard } }
+tools:
+  "mail/*": { effect: send, destinations: none }
+rules:
+  - { id: mail, require: "mail/*", expires: 15m }
+`
+
+interface Row {
+  /** Makes the event happen once. A text that an agent or a server can choose is `HOSTILE`. */
+  readonly cause: (gateway: Gateway) => Promise<unknown>
+  readonly data: object
+}
+
+const escalate = (gateway: Gateway): ReturnType<typeof ask> =>
+  ask(gateway, `mail/${HOSTILE}`, { secret: VALUE })
+
+const ROWS: Readonly<Record<WebhookEvent, Row>> = {
+  'approval.requested': {
+    cause: escalate,
+    data: { principal: 'agent:a', tool: `mail/${HOSTILE}`, reason_code: 'APPROVAL_REQUIRED' },
+  },
+  'approval.answered': {
+    async cause(gateway) {
+      const request = (await escalate(gateway)).decided.approval ?? ''
+      const order = { tenant: 'default', request, granted: true, approver: 'user:olga', because: 'fine' }
+      await answerRequest(gateway.kernel, order)
+    },
+    data: { answer: 'GRANTED', approver: 'user:olga', because: 'fine', tool: `mail/${HOSTILE}` },
+  },
+  'call.denied': {
+    cause: (gateway) => ask(gateway, `notes/${HOSTILE}`, { secret: VALUE }),
+    data: { count: 1, others: 0, calls: [{ principal: 'agent:a', tool: `notes/${HOSTILE}`, count: 1 }] },
+  },
+  'freeze.changed': {
+    cause: ({ kernel }) =>
+      setFreeze(kernel, {
+        scope: 'tool',
+        target: HOSTILE,
+        tenant: 'default',
+        frozen: true,
+        by: 'user:olga',
+        because: 'odd requests',
+      }),
+    data: { scope: 'tool', target: HOSTILE, frozen: true, by: 'user:olga', because: 'odd requests' },
+  },
+}
+
+it('has a row for every event', () => {
+  expect(Object.keys(ROWS)).toEqual([...WEBHOOK_EVENTS])
+})
+
+describe.each(WEBHOOK_EVENTS)('the event %s', (event) => {
+  it('is sent with its facts, only to those who want it, with the same id until it is accepted', async () => {
+    const [{ url, got }, other] = [await receiver(500, hangs, 200), await receiver(200)]
+    const gateway = await openSite(POLICY)
+    const others = WEBHOOK_EVENTS.filter((each) => each !== event)
+    const hooks = [hook(url, { arguments: false, events: [event] }), hook(other.url, { events: others })]
+    await start(gateway, hooks, { times: { answerWithin: 200 } })
+    await ROWS[event].cause(gateway)
+    await until(() => got.length >= 3)
+    expect(ofType(got, event)).toHaveLength(got.length)
+    expect(ofType(got, event)[2]).toMatchObject(ROWS[event].data)
+    expect(idsOf(got)).toHaveLength(1)
+    expect(got.map(({ body }) => body).join()).not.toContain(VALUE)
+    expect(ofType(other.got, event)).toEqual([])
+  })
+
+  it('has no markup and no link in Slack, and no argument values', async () => {
+    const { url, got } = await receiver(200)
+    const gateway = await openSite(POLICY)
+    await start(gateway, [hook(url, { format: 'slack', events: [event] })])
+    await ROWS[event].cause(gateway)
+    await until(() => got.length >= 1)
+    const body = got[0]?.body ?? ''
+    // Sound: this is the body of our own message.
+    const { text, blocks, ...how } = JSON.parse(body) as { text: string; blocks: { text: object }[] }
+    expect(how).toMatchObject({ mrkdwn: false, parse: 'none', link_names: false })
+    expect(blocks.map((block) => block.text)).toEqual([{ type: 'plain_text', text, emoji: false }])
+    expect(text).toContain('&lt;!channel&gt; &lt;https[:]//evil.test|click&gt; &amp; @here')
+    expect(text).not.toMatch(/[<>]|:\/\/|&(?!amp;|lt;|gt;)/)
+    expect(body).not.toContain(VALUE)
+  })
+})
+
+describe('events', () => {
+  it('have the same id after a restart', async () => {
+    const { url, got } = await receiver(200)
+    const gateway = await openSite()
+    await ask(gateway, 'mail/send', { n: '1' })
+    await ask(gateway, 'mail/send', { n: '2' })
+    for (let i = 1; i <= 2; i++) {
+      const webhooks = await start(gateway, [hook(url)])
+      await until(() => got.length === 2 * i)
+      await webhooks.stop()
+    }
+    expect(idsOf(got)).toHaveLength(2)
+  })
+
+  it('wait in a queue with an end while the receiver hangs, and the receiver gets few at a time', async () => {
+    const { url, got } = await receiver(hangs)
+    const gateway = await openSite()
+    const said: string[] = []
+    const webhooks = await start(gateway, [hook(url, { events: ['freeze.changed'] })], {
+      log: (_, message) => said.push(message),
+    })
+    const order = { scope: 'tool', tenant: 'default', frozen: true, by: 'user:olga' } as const
+    const all = Array.from({ length: 260 }, (_, i) =>
+      setFreeze(gateway.kernel, { ...order, target: `t${i}` }),
+    )
+    await Promise.all(all)
+    await until(() => said.length === 10)
+    expect(new Set(said)).toEqual(new Set(['a webhook queue is full; a message is dropped']))
+    expect(got.length).toBeLessThanOrEqual(4)
+    await webhooks.stop()
+  })
+
+  it('reach a slow receiver once', async () => {
+    const { url, got } = await receiver((response) => setTimeout(() => response.writeHead(204).end(), 80))
+    const gateway = await openSite()
+    const webhooks = await start(gateway, [hook(url)])
+    await setFreeze(gateway.kernel, { scope: 'all', frozen: true, by: 'user:olga' })
+    await until(() => got.length === 1)
+    await setFreeze(gateway.kernel, { scope: 'all', frozen: false, by: 'user:olga' })
+    await until(() => got.length === 2)
+    expect(ofType(got, 'freeze.changed')).toMatchObject([{ frozen: true }, { frozen: false }])
+    await webhooks.stop()
+  })
+})
