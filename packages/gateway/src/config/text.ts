@@ -50,7 +50,7 @@ keep: { calls: 7d }
 # Program that prints the passphrase of the key files. It runs without a shell. TOLLGATE_KEY_PASSPHRASE has priority.
 # keys: { passphrase-command: [pass, show, tollgate] }
 
-# Called when a call waits for approval, a person answers, or something is frozen. Messages are signed with
+# Called when a call waits for approval, a person answers, something is frozen, or tools wait for review. Messages are signed with
 # the secret in this environment variable. \`events\` selects the events; \`format: slack\` sends to a Slack incoming webhook.
 # webhooks: [{ url: "https://hooks.example.com/tollgate", secret-env: TOLLGATE_WEBHOOK_SECRET }]
 

@@ -9,6 +9,7 @@ export const WEBHOOK_EVENTS = [
   'approval.answered',
   'call.denied',
   'freeze.changed',
+  'tools.quarantined',
 ] as const
 /** An event that receivers can get. */
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]

@@ -1,6 +1,6 @@
 // Sends events to receivers: a signed POST for each, repeated until it is accepted or no longer of use.
 //
-// Delivery is at least once while the gateway runs. After a restart, waiting approval requests are sent
+// Delivery is at least once while the gateway runs. After a restart, waiting approval requests and tools in quarantine are sent
 // again with the same id.
 
 import type { Receipt } from '@tollgate/evidence'
@@ -12,6 +12,7 @@ import { createDenials, type Denials } from './denials.ts'
 import { followLedger, type Watch } from './follow.ts'
 import { answerMessage, freezeMessage } from './ledger-messages.ts'
 import { createOutbox, type WebhookMessage } from './outbox.ts'
+import { createQuarantineWatch } from './quarantine.ts'
 import { receiverOf, type Receiver } from './receiver.ts'
 import { requestsTo, type Requests } from './request.ts'
 
@@ -30,9 +31,9 @@ interface WebhookTimes {
   /** Before the second attempt, doubled for each further one up to five minutes. */
   readonly patience: number
   readonly answerWithin: number
-  /** Between two messages about denials. */
+  /** Between two messages about denials, and between two about the tools of one server. */
   readonly between: number
-  /** Between two looks at requests that did not fit into a queue. */
+  /** Between two looks at the tools that servers offer. */
   readonly look: number
 }
 
@@ -76,8 +77,10 @@ async function run(options: WebhookOptions, receivers: readonly Receiver[]): Pro
   })
   // After the first look at the ledger, so that no request is missed.
   requests.push(...outboxes.map((outbox) => requestsTo(outbox, kernel, view)))
+  const newInQuarantine = createQuarantineWatch(kernel, times.between)
   const looking = setInterval(() => {
     for (const each of requests) each.retry()
+    for (const message of newInQuarantine()) put(message)
   }, times.look).unref()
   return {
     async stop() {

@@ -91,7 +91,7 @@ describe('readConfig', () => {
           url: 'https://hooks.example.com/tollgate',
           secretEnv: 'TOLLGATE_WEBHOOK_SECRET',
           arguments: true,
-          events: ['approval.requested', 'approval.answered', 'freeze.changed'],
+          events: ['approval.requested', 'approval.answered', 'freeze.changed', 'tools.quarantined'],
           format: 'json',
         },
       ],

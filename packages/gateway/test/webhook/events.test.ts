@@ -1,4 +1,4 @@
-import { answerRequest, setFreeze } from '@tollgate/kernel/admin'
+import { definitionOf, answerRequest, pinTool, setFreeze } from '@tollgate/kernel/admin'
 import { describe, expect, it } from 'vitest'
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../../src/config/webhooks.ts'
 import type { Gateway } from '../../src/open.ts'
@@ -55,6 +55,11 @@ const ROWS: Readonly<Record<WebhookEvent, Row>> = {
       }),
     data: { scope: 'tool', target: HOSTILE, frozen: true, by: 'user:olga', because: 'odd requests' },
   },
+  'tools.quarantined': {
+    cause: ({ kernel }) =>
+      Promise.resolve(kernel.catalogue.offer(`files/${HOSTILE}`, definitionOf({ a: VALUE }))),
+    data: { server: 'files', count: 1, changed: 0, tools: [`files/${HOSTILE}`] },
+  },
 }
 
 it('has a row for every event', () => {
@@ -95,11 +100,26 @@ describe.each(WEBHOOK_EVENTS)('the event %s', (event) => {
 })
 
 describe('events', () => {
+  it('name a changed tool, and nothing that a person has approved', async () => {
+    const { url, got } = await receiver(200)
+    const gateway = await openSite()
+    const { kernel } = gateway
+    for (const name of ['files/read', 'files/write']) {
+      const definition = definitionOf({ name })
+      kernel.catalogue.offer(name, definition)
+      await pinTool(kernel, name, definition.hash, 'user:olga')
+    }
+    await start(gateway, [hook(url)])
+    kernel.catalogue.offer('files/read', definitionOf({ name: 'other' }))
+    await until(() => got.length === 1)
+    expect(ofType(got, 'tools.quarantined')).toMatchObject([{ changed: 1, tools: ['files/read'] }])
+  })
+
   it('have the same id after a restart', async () => {
     const { url, got } = await receiver(200)
     const gateway = await openSite()
-    await ask(gateway, 'mail/send', { n: '1' })
-    await ask(gateway, 'mail/send', { n: '2' })
+    gateway.kernel.catalogue.offer('files/read', definitionOf({}))
+    await ask(gateway, 'mail/send')
     for (let i = 1; i <= 2; i++) {
       const webhooks = await start(gateway, [hook(url)])
       await until(() => got.length === 2 * i)

@@ -1,8 +1,10 @@
+import { definitionOf } from '@tollgate/kernel/admin'
 import type { Decision } from '@tollgate/evidence'
 import { parseReceipt } from '@tollgate/evidence'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createDenials } from '../../src/webhook/denials.ts'
 import type { Contents, WebhookMessage } from '../../src/webhook/outbox.ts'
+import { createQuarantineWatch } from '../../src/webhook/quarantine.ts'
 import type { Gateway } from '../../src/open.ts'
 import { ask } from '../gateway-rig.ts'
 import { openSite } from './webhook-rig.ts'
@@ -48,5 +50,21 @@ describe('a flood', () => {
     expect(first).toMatchObject({ count: 100, others: 60 })
     expect(first?.calls).toHaveLength(20)
     expect(second).toMatchObject({ count: 60_000 })
+  })
+
+  it('of changed tools becomes one message in a minute for each server, and none is lost', async () => {
+    const { kernel } = await openSite()
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const look = createQuarantineWatch(kernel, MINUTE)
+    const offer = (server: string, i: number) => kernel.catalogue.offer(`${server}/tool`, definitionOf({ i }))
+    const seen = Array.from({ length: 100 }, (_, i) => {
+      offer('changing', i)
+      if (i === 50) offer('other', i)
+      return look().map((message) => dataOf(message).server)
+    })
+    expect(seen.flat()).toEqual(['changing', 'other'])
+    vi.advanceTimersByTime(MINUTE)
+    expect(look().map((message) => dataOf(message).server)).toEqual(['changing'])
+    expect(look()).toEqual([])
   })
 })

@@ -42,6 +42,8 @@ export interface Catalogue {
   names(): readonly string[]
   /** How often a pin was set or removed. A list of tools is out of date once this changes. */
   readonly changes: number
+  /** How often an offered definition was new or different. */
+  readonly offerChanges: number
   /** Returns the facts about a tool under a policy; undefined if the tool is unknown. */
   find(tool: string, policy: Policy): KnownTool | undefined
 }
@@ -70,11 +72,15 @@ export function createCatalogue(): Catalogue {
   let remembered = new WeakMap<Policy, Map<string, KnownTool | undefined>>()
   const forget = (): void => void (remembered = new WeakMap())
   let changes = 0
+  let offerChanges = 0
   let size = 0
 
   return {
     get changes() {
       return changes
+    },
+    get offerChanges() {
+      return offerChanges
     },
     offer(tool, definition) {
       const before = offers.get(tool)
@@ -83,6 +89,7 @@ export function createCatalogue(): Catalogue {
       if (grown > MAX_OFFERED) return false
       size = grown
       offers.set(tool, definition)
+      offerChanges++
       forget()
       return true
     },
