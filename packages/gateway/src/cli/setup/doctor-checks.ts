@@ -18,6 +18,7 @@ import { observeNotice } from '../policy/observe.ts'
 import { checkAuthority } from './doctor-authority.ts'
 import { checkListening } from './doctor-listening.ts'
 import { checkSealing } from './doctor-sealing.ts'
+import { checkWebhooks } from './doctor-webhooks.ts'
 import { observedIn } from './status.ts'
 import { counted, moment } from '../program/table.ts'
 
@@ -50,6 +51,7 @@ export const CHECKS: readonly (readonly [about: string, check: Check])[] = [
   ['authority', checkAuthority],
   ['operator socket', checkOperators],
   ['model servers', checkModels],
+  ['webhooks', checkWebhooks],
 ]
 
 async function onView(
