@@ -256,6 +256,16 @@ describe.runIf(HAS_SCRIPT)('a newcomer without the repository', () => {
     expect(readFileSync(join(notes, 'todo.txt'), 'utf8')).toBe('call Olga')
   })
 
+  it('asks for each ability of a server, also for those that the command names', async () => {
+    const groups = ['prompts', 'resources', 'sampling', 'elicitation', 'roots']
+    const answers = groups.map((group): Answer => [
+      new RegExp(`Approve ${group}\\?`),
+      group === 'prompts' ? 'y\r' : 'n\r',
+    ])
+    const line = command('mcp approve SERVER').replace('SERVER', 'files --also all')
+    expect(await type(line, TYPED, ...answers)).toContain('approved 2, with exactly')
+  })
+
   it('exports the evidence, and verifies it without the gateway', () => {
     shell(command('keys trust > trust.json'))
     shell(command('export -o all.pack'))

@@ -28,6 +28,7 @@ describe('a line that is too long for the terminal', () => {
       0,
       ['\u001B[31mred\u001B[39m and blue'],
     ],
+    ['after its label, if the word then fits', 'label abcdefghi', 10, 6, ['label', ' abcdefghi']],
     ['although a backtick has no partner', 'a ` b c', 5, 0, ['a ` b', 'c']],
   ] as const)('is broken %s', (_, line, columns, indent, parts) => {
     expect(fitted(line, indent, columns).split('\n')).toEqual(parts)

@@ -58,7 +58,8 @@ async function facultiesOf(
     if (own.length === 0) continue
     const isNamed = also.includes(group) || also.includes('all')
     const asked = `${shown(server)}: ${FACULTY_TEXTS[group]}. Approve ${group}?`
-    if (isNamed || (yes !== true && (await confirm(asked)))) chosen.push(...own)
+    // On a terminal nothing is approved without its question.
+    if (yes === true ? isNamed : await confirm(asked)) chosen.push(...own)
     else blocked.push(group)
   }
   for (const group of yes === true ? blocked : []) {

@@ -105,7 +105,7 @@ async function pinAll(
   const orders = tools.map(({ tool, offered }) => ({ tool, body: { tool, hash: offered } }))
   const done = await each(terminal, connection, '/v1/tools/pin', orders)
   terminal.data({ pinned: done }, () =>
-    done.map(({ tool, receipt }) => `${receipt}  ${shown(tool)}`).join('\n'),
+    done.map(({ tool, receipt }) => `${receipt.slice(0, 16)}  ${shown(tool)}`).join('\n'),
   )
   terminal.say(`approved ${done.length}, with exactly the definitions that were offered`)
   return done.length === tools.length ? 0 : 1
@@ -149,7 +149,7 @@ export async function runRevoke(
     const orders = pinned.map((tool) => ({ tool, body: { tool } }))
     const done = await each(terminal, connection, '/v1/tools/unpin', orders)
     terminal.data({ unpinned: done }, () =>
-      done.map(({ tool, receipt }) => `${receipt}  ${shown(tool)}`).join('\n'),
+      done.map(({ tool, receipt }) => `${receipt.slice(0, 16)}  ${shown(tool)}`).join('\n'),
     )
     terminal.say(
       done.length === 0 ? 'nothing to revoke' : `revoked ${done.length}; calls to them are denied now`,

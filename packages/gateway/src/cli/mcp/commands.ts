@@ -75,13 +75,16 @@ function addDeciding(mcp: Command, to: To): void {
   remote(mcp, 'approve')
     .summary('approve tools with exactly their current definitions')
     .description(
-      'Shows the tools that are not approved yet by risk, and asks for confirmation. Other abilities of a server (prompts, resources, sampling, elicitation, roots) are explained and asked separately; in a script, name them with `--also`. If a definition changes later, calls are denied until a person approves it again.',
+      'Shows the tools that are not approved yet by risk, and asks for confirmation. Other abilities of a server (prompts, resources, sampling, elicitation, roots) are explained and asked separately; in a script, `--also` with `--yes` approves them. If a definition changes later, calls are denied until a person approves it again.',
     )
     .argument('<names...>', 'SERVER for all its tools, or SERVER/TOOL')
     .option('--yes', 'do not ask for confirmation')
     .option('--schemas', 'show every definition in full')
     .addOption(
-      new Option('--also <what...>', 'approve this of the server, too').choices([...FACULTY_GROUPS, 'all']),
+      new Option('--also <what...>', 'with `--yes`: approve this of the server, too').choices([
+        ...FACULTY_GROUPS,
+        'all',
+      ]),
     )
     .option('--despite-findings', 'approve even with high-severity findings')
     .addHelpText(

@@ -1,9 +1,11 @@
 // `tollgate mcp list`: lists servers and tools with their state.
 
+import process from 'node:process'
 import { gravestFirst, SEVERITIES, type Finding } from '../../tools/finding.ts'
 import type { ListedServer, ListedTool, Listing, State } from '../../tools/listing.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { withConnection } from '../program/connect.ts'
+import { fittedText } from '../program/fit.ts'
 import { listingOf, noteNoGateway } from './names.ts'
 import { counted, shown, table } from '../program/table.ts'
 import type { Colors, Terminal } from '../program/terminal.ts'
@@ -83,6 +85,6 @@ export function findingLines(
   return gravestFirst(findings).map(({ severity, tool, code, message }) => {
     const word = severity.padEnd(6)
     const painted = severity === 'high' ? paint.red(word) : severity === 'medium' ? paint.yellow(word) : word
-    return `  ${painted}  ${shown(tool)}: ${shown(message)} (${code})`
+    return fittedText(`  ${painted}  ${shown(tool)}: ${shown(message)} (${code})`, 10, process.stdout.columns)
   })
 }

@@ -7,6 +7,7 @@ import type { ShownTool } from '../../tools/listing.ts'
 import { serverPart, textOf, toolOf } from '../../tools/offer.ts'
 import { findingLines } from './list.ts'
 import { riskTable } from './risk.ts'
+import { fittedText } from '../program/fit.ts'
 import { diffLines, toolText } from './show.ts'
 import { shown } from '../program/table.ts'
 import type { Colors, Terminal } from '../program/terminal.ts'
@@ -28,7 +29,7 @@ export function present(
     return
   }
   const defined = tools.map(({ tool, offered_definition }) => ({ tool, content: offered_definition ?? {} }))
-  const byRisk = riskTable(defined, paint, process.stderr.columns || 100)
+  const byRisk = riskTable(defined, paint, process.stderr.columns)
   if (byRisk !== '') terminal.line(byRisk)
   // All faculties of a server share one definition: the server's description of itself.
   const seen = new Map(tools.map((tool) => [tool.kind === 'tool' ? tool.tool : (tool.offered ?? ''), tool]))
@@ -62,14 +63,16 @@ function brief(tool: ShownTool, names: string, paint: Colors): string {
   const text = textOf(fields, 'description') || textOf(fields, 'instructions')
   // Prompt injection can be in any field, most often in the description of a parameter.
   const rest = Object.entries(fields).filter(([name, value]) => value !== null && !SHOWN_ABOVE.includes(name))
-  return [
+  const lines = [
     `${paint.bold(shown(names))}  ${state}  ${paint.dim((offered ?? '').slice(0, 16))}`,
     ...(origin === null ? [] : [`  from: ${shown(origin)}`]),
     ...(text === '' ? [] : [`  “${excerpt(text, MAX_SHOWN)}”`]),
     ...rest.map(([name, value]) => `  ${excerpt(name, 40)}: ${excerpt(JSON.stringify(value), MAX_SHOWN)}`),
-    ...(diff.length > 0
-      ? ['  changed since it was approved:', ...diffLines(diff, paint).map((line) => `  ${line}`)]
-      : []),
+  ]
+  const changes = diffLines(diff, paint).map((line) => `  ${line}`)
+  return [
+    ...lines.map((line) => fittedText(line, 4, process.stdout.columns)),
+    ...(changes.length > 0 ? ['  changed since it was approved:', ...changes] : []),
   ].join('\n')
 }
 

@@ -33,7 +33,7 @@ export function riskOf({ tool, content }: DefinedTool): Risk {
 }
 
 /** Formats the tools, one section for each server. Faculties are left out. */
-export function riskTable(tools: readonly DefinedTool[], paint: Colors, width: number): string {
+export function riskTable(tools: readonly DefinedTool[], paint: Colors, columns: number | undefined): string {
   const own = tools.filter(({ tool }) => toolOf(tool) !== undefined)
   const servers = [...new Set(own.map(({ tool }) => serverOf(tool)))]
   return servers
@@ -42,25 +42,32 @@ export function riskTable(tools: readonly DefinedTool[], paint: Colors, width: n
         server,
         own.filter(({ tool }) => serverOf(tool) === server),
         paint,
-        width,
+        columns,
       ),
     )
     .join('\n\n')
 }
 
-function section(server: string, tools: readonly DefinedTool[], paint: Colors, width: number): string {
+function section(
+  server: string,
+  tools: readonly DefinedTool[],
+  paint: Colors,
+  columns: number | undefined,
+): string {
   const [first] = tools
   const origin = first && originIn(first)
   const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`
   const head = `${paint.bold(shown(server))}  ${count}${origin === undefined ? '' : paint.dim(`  ${shown(origin)}`)}`
   const rows = RISKS.flatMap((risk) => {
     const names = tools.filter((each) => riskOf(each) === risk).map(({ tool }) => shown(toolOf(tool) ?? ''))
-    return names.length === 0 ? [] : [row(risk, names, paint, width)]
+    return names.length === 0 ? [] : [row(risk, names, paint, columns || WIDTH)]
   })
-  return [head, ...rows].join('\n')
+  return [fitted(head, INDENT, columns), ...rows].join('\n')
 }
 
 const INDENT = 17
+// Of lists of names that go to no terminal.
+const WIDTH = 100
 
 /** One line, or more if the names do not fit: what is approved is never hidden. */
 function row(risk: Risk, names: readonly string[], paint: Colors, width: number): string {

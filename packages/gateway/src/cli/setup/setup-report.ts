@@ -56,7 +56,7 @@ export function toolsText({ offers, findings }: Proposal, { paint }: Terminal): 
   const tools = offers.map(({ name, definition }) => ({ tool: name, content: definition.content }))
   const worth = findings.filter((each) => isAtLeast(each, 'medium'))
   return [
-    riskTable(tools, paint, process.stdout.columns || 100),
+    riskTable(tools, paint, process.stdout.columns),
     ...(worth.length === 0 ? [] : ['', 'findings:', ...findingLines(worth, paint).slice(0, MAX_FINDINGS)]),
     ...(worth.length > MAX_FINDINGS
       ? [`  and ${worth.length - MAX_FINDINGS} more; ${runnable('`tollgate mcp list`')} shows all`]
