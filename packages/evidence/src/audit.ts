@@ -147,6 +147,7 @@ export class Audit {
       case 'observe':
       case 'recovery':
       case 'quota':
+      case 'blocked':
         break
     }
     return key

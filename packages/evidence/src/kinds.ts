@@ -330,6 +330,24 @@ export interface Quota extends Common {
   readonly denials: number
 }
 
+/** Requests of a guarded browser that the egress rules refused during one page load. They are not charged to the agent. */
+export interface Blocked extends Common {
+  readonly kind: 'blocked'
+  readonly principal: string
+  readonly session: string
+  /** Host of the page; missing if the browser sent the requests without a page, and for several page loads. */
+  readonly page_host?: string
+  /** The number of page loads that it covers: more than one if there were too many receipts in a minute. */
+  readonly pages: number
+  /** The first 20 hosts, with a port if it is not 80 or 443. */
+  readonly hosts: readonly string[]
+  readonly requests: number
+  /** How many of the requests went to other hosts than the first 20. */
+  readonly more?: number
+  /** Types of the requests, as far as the browser reported them. */
+  readonly types: readonly string[]
+}
+
 /** The payload of a receipt. */
 export type Receipt =
   | Genesis
@@ -346,12 +364,16 @@ export type Receipt =
   | Observe
   | Recovery
   | Quota
+  | Blocked
 
 /** The name of a kind. */
 export type Kind = Receipt['kind']
 
 /** The rule id of a decision that observe mode allowed. No policy can use this id. */
 export const OBSERVE_RULE: string = 'observe'
+
+/** How many hosts a `blocked` receipt names. */
+export const MAX_BLOCKED_HOSTS = 20
 
 /** The effect classes that observe mode never allows. */
 export const NEVER_OBSERVED: ReadonlySet<EffectClass> = new Set(['delete', 'pay', 'admin'])

@@ -29,9 +29,11 @@ import {
   NO_HASH,
   OBSERVE_RULE,
   LADDER_STEPS,
+  MAX_BLOCKED_HOSTS,
   SCOPE_SOURCES,
   TIERS,
   type Approval,
+  type Blocked,
   type Browser,
   type Common,
   type Decision,
@@ -64,6 +66,7 @@ const commit = word('plain', 'salted', 'raw')
 const label = form('a label of a-z, 0-9 and dash, at most 32 long', /^[a-z][a-z0-9-]{0,31}$/)
 const finding = form('a finding code', /^[A-Z][A-Z0-9_]{0,63}$/)
 const ruleId = text(100)
+const requestType = form('a type of request such as `image`', /^[a-z]{1,24}$/)
 const author = form('`server:` and the name of a server', AUTHOR)
 
 const common = {
@@ -252,6 +255,17 @@ const own = {
     day,
     denials: count(),
   } satisfies Own<Quota>,
+  blocked: {
+    kind: word('blocked'),
+    principal: name,
+    session: name,
+    page_host: optional(text(260)),
+    pages: count(),
+    hosts: list(text(260), MAX_BLOCKED_HOSTS),
+    requests: count(),
+    more: optional(count()),
+    types: list(requestType, 16),
+  } satisfies Own<Blocked>,
 } satisfies Record<Kind, Fields>
 
 /** The names of all kinds. */
@@ -284,6 +298,8 @@ export function contradictionIn(receipt: Receipt): string | undefined {
       return needs(receipt.widen === undefined || receipt.answer === 'GRANTED', '`widen` belongs to GRANTED')
     case 'observe':
       return contradictionInObserve(receipt)
+    case 'blocked':
+      return contradictionInBlocked(receipt)
     case 'genesis':
     case 'policy':
     case 'pin':
@@ -383,6 +399,18 @@ function contradictionInEffect({ status, cause, effect_hash, late }: Effect): st
     needs(status !== 'COMPLETED' || effect_hash !== undefined, 'COMPLETED needs `effect_hash`') ??
     needs(ended || effect_hash === undefined, '`effect_hash` belongs to COMPLETED and FAILED') ??
     needs(ended || late === undefined, '`late` belongs to COMPLETED and FAILED')
+  )
+}
+
+function contradictionInBlocked({ page_host, pages, hosts, requests, more }: Blocked): string | undefined {
+  return (
+    needs(hosts.length > 0, '`hosts` is empty') ??
+    needs(requests >= hosts.length + (more ?? 0), '`requests` is smaller than the number of hosts') ??
+    needs(
+      more === undefined || hosts.length === MAX_BLOCKED_HOSTS,
+      `\`more\` belongs to ${MAX_BLOCKED_HOSTS} hosts`,
+    ) ??
+    needs(page_host === undefined || pages === 1, '`page_host` belongs to one page load')
   )
 }
 

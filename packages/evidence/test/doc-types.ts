@@ -70,6 +70,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   writer: 'gw-1',
   label: 'personal',
   finding: 'HIDDEN_TEXT',
+  'request type': 'image',
   author: 'server:files',
 }
 

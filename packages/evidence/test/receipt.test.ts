@@ -138,9 +138,10 @@ describe('samples', () => {
     expect(absent).toEqual(['decision.asks', 'effect.cause', 'session.because', 'session.trust'])
   })
 
-  it('cover 14 kinds', () => {
+  it('cover 15 kinds', () => {
     expect([...KINDS].sort()).toEqual([
       'approval',
+      'blocked',
       'decision',
       'delegation',
       'effect',
@@ -718,6 +719,16 @@ describe('contradictions', () => {
   it('a freeze has `denials` only when it is lifted', async () => {
     await check('freeze', { frozen: false, denials: 12 })
     await check('freeze', { frozen: true, denials: 12 }, 'RECEIPT_MALFORMED')
+  })
+
+  it('a `blocked` receipt names hosts first, then counts', async () => {
+    await check('blocked', {})
+    await check('blocked', { requests: 23 })
+    await check('blocked', { requests: 22 }, 'RECEIPT_MALFORMED')
+    await check('blocked', { hosts: [] }, 'RECEIPT_MALFORMED')
+    await check('blocked', { hosts: ['collect.example'] }, 'RECEIPT_MALFORMED')
+    await check('blocked', { pages: 2 }, 'RECEIPT_MALFORMED')
+    expect(outcomeOf(() => encodeReceipt(without('blocked', 'page_host')))).toBe('accepted')
   })
 
   it('a decision without a policy is a DENY', async () => {

@@ -227,5 +227,16 @@ function samples(key: PublicKey): { readonly [K in Kind]: Omit<ReceiptOf<K>, key
     },
     recovery: { kind: 'recovery', closed: 2, because: 'The process ended without closing its decisions.' },
     quota: { kind: 'quota', of: 'storage', principal: 'agent:ci', day: '2026-02-01', denials: 12 },
+    blocked: {
+      kind: 'blocked',
+      principal: 'agent:ci',
+      session: 's1',
+      page_host: 'shop.example',
+      pages: 1,
+      hosts: Array.from({ length: 20 }, (_, i) => `h${i}.collect.example`),
+      requests: 25,
+      more: 3,
+      types: ['image', 'ping'],
+    },
   }
 }

@@ -199,6 +199,12 @@ export class Rows {
         return { reason: `${receipt.closed} closed`, why: receipt.because }
       case 'quota':
         return { principal: receipt.principal, reason: `${receipt.denials} denied on ${receipt.day}` }
+      case 'blocked':
+        return {
+          principal: receipt.principal,
+          session: receipt.session,
+          reason: `${receipt.requests} blocked: ${receipt.hosts.join(', ')}`,
+        }
       case 'key':
         return {
           reason: `${receipt.op} ${receipt.role}${receipt.of === undefined ? '' : ` of ${receipt.of}`}`,

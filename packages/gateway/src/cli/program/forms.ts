@@ -29,7 +29,7 @@ export function remote(parent: Command, name: string, options: CommandOptions = 
 /** The kinds of receipts. They are listed here because loading their definitions takes longer than most commands; a test compares. */
 export const KIND_NAMES: readonly string[] = [
   ...['genesis', 'decision', 'effect', 'approval', 'freeze', 'policy', 'key', 'pin', 'token', 'delegation'],
-  ...['session', 'observe', 'recovery', 'quota'],
+  ...['session', 'observe', 'recovery', 'quota', 'blocked'],
 ]
 
 /** Adds the filter options of commands that list receipts. */

@@ -1,7 +1,7 @@
 // Formats a receipt as one line.
 
 import process from 'node:process'
-import type { Delegation, Receipt, SessionChange } from '@tollgate/evidence'
+import type { Blocked, Delegation, Receipt, SessionChange } from '@tollgate/evidence'
 import { fitted } from '../program/fit.ts'
 import { moment, shown } from '../program/table.ts'
 import type { Colors } from '../program/terminal.ts'
@@ -73,6 +73,8 @@ function about(receipt: Receipt, paint: Colors): string {
       return `restart: ${receipt.closed} open calls recorded as UNKNOWN`
     case 'quota':
       return `${receipt.denials} more calls of ${shown(receipt.principal)} denied on ${receipt.day}: its ${receipt.of} quota was used up`
+    case 'blocked':
+      return blocked(receipt)
   }
 }
 
@@ -80,6 +82,12 @@ function sessionChanged({ op, session, principal, by, because }: SessionChange):
   const what =
     op === 'trust' ? `reset trust of ${shown(principal)}` : `${op} ${shown(session)} of ${shown(principal)}`
   return because === undefined ? what : `${what} by ${shown(by ?? '')}: ${shown(because)}`
+}
+
+function blocked({ principal, page_host, hosts, requests, more }: Blocked): string {
+  const page = page_host === undefined ? '' : ` by a page of ${shown(page_host)}`
+  const rest = more === undefined ? '' : ' and others'
+  return `blocked ${requests} requests${page} to ${hosts.map(shown).join(', ')}${rest} in the browser of ${shown(principal)}`
 }
 
 function why(because: string | undefined): string {

@@ -157,6 +157,7 @@ class Replayer {
       case 'delegation':
       case 'recovery':
       case 'quota':
+      case 'blocked':
         return undefined
     }
   }
