@@ -1,5 +1,14 @@
-// Detection without a kernel: scanners, scopes, schemas and text extraction.
+// Detection without a kernel: scanners, scopes, schemas, text extraction and the connections of a browser.
 
+export type { Target } from './destinations/destination.ts'
+export { readHttpUrl } from './destinations/url.ts'
+export {
+  mayConnect,
+  mayReach,
+  type BrowserPage,
+  type BrowserState,
+  type ConnectionRules,
+} from './gates/egress/connection.ts'
 export { compileSchema, problemsInSchema } from './gates/schema/schema.ts'
 export { MOST_SINKS, MOST_TOOLS, parseScope } from './gates/scope/parse.ts'
 export { givenScope, scopeHash, type Scope, type Widening } from './gates/scope/scope.ts'
