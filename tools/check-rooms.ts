@@ -238,6 +238,13 @@ const ROOMS: readonly Room[] = [
     packages: ['sentinel', 'sentinel/page'],
     node: true,
   },
+  {
+    at: 'packages/gateway/src/browser/egress',
+    paths: [...FROM_ANYWHERE, ...gateway('browser/cdp.ts')],
+    types: gateway('browser'),
+    packages: ['kernel', 'kernel/detection', 'evidence'],
+    node: true,
+  },
   { at: 'packages/gateway/src/mcp', ...DOOR, npm: ['undici'] },
   { at: 'packages/gateway/src/llm', ...DOOR, npm: ['undici'] },
   { at: 'packages/gateway/src/hook', ...DOOR },

@@ -37,6 +37,8 @@ function isProgram(path: string): boolean {
 /** A running browser. */
 export interface Chromium {
   readonly cdp: Cdp
+  /** The process that leads the session of all its processes. */
+  readonly pid: number
   /** Whether it runs without its own sandbox, because Chromium refuses to run as root with it. */
   readonly unsandboxed: boolean
   /** Ends it and removes its profile. */
@@ -45,6 +47,7 @@ export interface Chromium {
 
 const FLAGS = [
   '--headless=new',
+  '--allow-browser-signin=false',
   '--remote-debugging-pipe',
   '--no-first-run',
   '--no-default-browser-check',
@@ -57,6 +60,8 @@ const FLAGS = [
   '--disable-default-apps',
   '--disable-domain-reliability',
   '--disable-extensions',
+  // They look for devices in the local network, and ask the vendor for the time and about pages.
+  '--disable-features=DialMediaRouteProvider,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,Translate',
   '--disable-gpu',
   '--disable-quic',
   '--disable-sync',
@@ -92,13 +97,15 @@ export async function startChromium(path: string, flags: readonly string[] = [])
   const cdp = connectCdp(to, from)
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= end(child, cdp, exited, profile))
+  const { pid } = child
   try {
     await cdp.send('Browser.getVersion')
+    if (pid === undefined) throw new Error('the program has no process')
   } catch (fault) {
     await close()
     throw new Error(`\`${path}\` did not start as a browser`, { cause: fault })
   }
-  return { cdp, unsandboxed, close }
+  return { cdp, pid, unsandboxed, close }
 }
 
 async function end(child: ChildProcess, cdp: Cdp, exited: Promise<void>, profile: string): Promise<void> {

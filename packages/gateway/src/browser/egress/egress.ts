@@ -1,0 +1,152 @@
+// Room: what a guarded browser may connect to. A proxy on loopback is the only way out of the browser, and it asks the policy in
+// force for every connection. DevTools adds which page sent a request.
+//
+// One egress belongs to one browser of one session: it connects, refuses, ends everything on a freeze, and records what it refused.
+
+import type { Socket } from 'node:net'
+import { isFrozen, policyOf, recordBlocked, type Kernel } from '@tollgate/kernel'
+import { mayConnect, readHttpUrl, type Target } from '@tollgate/kernel/detection'
+import { GatewayError } from '../../error.ts'
+import type { Log } from '../../log.ts'
+import type { Chromium } from '../chromium.ts'
+import { labelOf } from './authority.ts'
+import { createBlockedLog, type BlockedCounter, type BlockedLoad } from './blocked.ts'
+import { dial, fewAtOnce, systemResolve, type DialFault, type Resolve } from './dial.ts'
+import { canTellOwners, ownerTest } from './owner.ts'
+import { followPages, type Pages } from './pages.ts'
+import { LIMITS, startProxy, type ProxyLimits } from './proxy.ts'
+
+/** The way out of one browser. */
+export interface Egress {
+  /** The flags to start the browser with. */
+  readonly flags: readonly string[]
+  /** Lets this browser connect. Before, everything is refused. */
+  guard(browser: Chromium): Promise<void>
+  /**
+   * Lets the browser reach the destination of a call that a person approved, if the policy has its host under `ask`, until the
+   * returned function is called.
+   */
+  approve(url: string): () => void
+  /** Counts the blocked requests from now on, for the effect of a call. */
+  count(): BlockedCounter
+  /** Ends all connections and records what was blocked. */
+  close(): Promise<void>
+}
+
+/** Whose browser it is. */
+export interface EgressOptions {
+  readonly kernel: Kernel
+  readonly tenant: string
+  readonly principal: string
+  readonly session: string
+  readonly log: Log
+  readonly resolve?: Resolve
+  readonly limits?: Partial<ProxyLimits>
+}
+
+const MAX_RESOLVING = 2
+const MAX_WAITING_NAMES = 64
+const MAX_APPROVED = 256
+
+/**
+ * Starts the way out of a browser that is started next.
+ *
+ * @throws GatewayError `LISTEN_REFUSED` on a system that does not tell which process has a connection.
+ */
+export async function startEgress(options: EgressOptions): Promise<Egress> {
+  if (!canTellOwners()) throw new GatewayError('LISTEN_REFUSED', NO_OWNERS)
+  const { kernel, tenant, principal, session, log, limits } = options
+  const resolve = fewAtOnce(options.resolve ?? systemResolve, MAX_RESOLVING, MAX_WAITING_NAMES)
+  const approved = new Set<Target>()
+  // A page may be there because a person approved it once.
+  const everApproved = new Map<string, Target>()
+  let isOwn: (socket: Socket) => Promise<boolean> = () => Promise.resolve(false)
+  let pages: Pages | undefined
+  let closed = false
+  const blocked = createBlockedLog({
+    host: kernel.host,
+    causesOf: (label, most) => pages?.causesOf(label, most) ?? [],
+    record: (load) => record(load),
+  })
+  const proxy = await startProxy({ isOwn: (socket) => isOwn(socket), connect }, { ...LIMITS, ...limits })
+  const unwatch = kernel.freezes.watch(() => {
+    if (isStopped()) proxy.cut()
+  })
+
+  return {
+    flags: flagsFor(proxy.port),
+    async guard(browser) {
+      pages = await followPages(browser.cdp, blocked.left)
+      isOwn = ownerTest(browser.pid)
+    },
+    approve(url) {
+      const to = readHttpUrl(url.replace(/[?#].*$/s, ''))
+      if (!to) return () => undefined
+      approved.add(to)
+      if (everApproved.size < MAX_APPROVED) everApproved.set(labelOf(to), to)
+      return () => void approved.delete(to)
+    },
+    count: () => blocked.count(),
+    async close() {
+      closed = true
+      unwatch()
+      await proxy.close()
+      await pages?.close()
+      await blocked.close()
+    },
+  }
+
+  /** Whether nothing may be sent now: while frozen, closed, or without a ledger that records it. */
+  function isStopped(): boolean {
+    if (closed || kernel.ledger.poisoned !== undefined) return true
+    return isFrozen(kernel, 'browser', { tenant, principal, session })
+  }
+
+  async function connect(to: Target): Promise<Socket | DialFault> {
+    if (isStopped()) return 'refused'
+    const isAllowed = await mayGo(to)
+    const found = isAllowed ? await dial(to, policyOf(kernel, tenant), resolve) : 'refused'
+    if (found === 'refused' && !isStopped()) blocked.take(labelOf(to))
+    if (typeof found === 'string' || !isStopped()) return found
+    found.destroy()
+    return 'refused'
+  }
+
+  async function mayGo(to: Target): Promise<boolean> {
+    const state = { pages: [], approved: [...approved] }
+    if (mayConnect(policyOf(kernel, tenant), to, state)) return true
+    if (policyOf(kernel, tenant).gates.browser.domains.length === 0) return false
+    // The page that asks may have arrived a moment ago, so the browser says which pages are open now.
+    const open = (await pages?.open()) ?? []
+    const rules = policyOf(kernel, tenant)
+    const reached = { pages: [], approved: [...everApproved.values()] }
+    const own = open.filter(({ at }) => mayConnect(rules, at, reached))
+    return mayConnect(rules, to, { ...state, pages: own })
+  }
+
+  async function record(load: BlockedLoad): Promise<void> {
+    try {
+      if (!(await recordBlocked(kernel, { ...load, tenant, principal, session }))) {
+        log('warn', 'blocked requests of a browser were not recorded: the storage of its agent is used up', {
+          principal,
+        })
+      }
+    } catch (fault) {
+      const cause = fault instanceof Error ? fault.message : 'unknown'
+      log('error', 'blocked requests of a browser could not be recorded', { principal, cause })
+    }
+  }
+}
+
+const NO_OWNERS =
+  'the connections of a browser can be guarded only on Linux; run the gateway on Linux, or use the browser without egress rules'
+
+/** The browser sends everything to the proxy, resolves no names, and has no other way out. */
+function flagsFor(port: number): readonly string[] {
+  return [
+    `--proxy-server=http://127.0.0.1:${port}`,
+    // Loopback, too: by default it would be reached directly.
+    '--proxy-bypass-list=<-loopback>',
+    '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+  ]
+}
