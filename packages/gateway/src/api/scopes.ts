@@ -41,7 +41,7 @@ const SCOPE: ApiSchema = object(
     'until?': described(TIME, 'After this time every side effect is out of scope.'),
     'by?': described(
       word(...SCOPE_SOURCES),
-      'Who defined the scope: the host application (`host`, the default), the user (`user`), or a proposal from the words of the user (`proposed`).',
+      'The author of the scope: the host application (`host`, the default), the user (`user`), or a proposal from the words of the user (`proposed`).',
     ),
   },
   'The scope of the session. A missing member sets no limit. An empty list permits nothing.',
