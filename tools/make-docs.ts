@@ -51,7 +51,7 @@ function findings(): string {
     return [`## ${stage}`, '', '| code | the pack is | meaning |', '|---|---|---|', ...table].join('\n')
   })
   const lead =
-    'The findings of a verification, in the order of its checks. A `malformed` pack exits with 2, a `false` one with 1.'
+    'A verification reports these findings, in this order. If a finding makes the pack `malformed`, the exit code is 2; otherwise it is 1.'
   return ['# Findings', '', NOTICE, '', lead, '', sections.join('\n\n'), ''].join('\n')
 }
 

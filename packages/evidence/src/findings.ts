@@ -101,7 +101,7 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingRule>> = {
   CHECKPOINT_MALFORMED: malformed('checkpoint', 'The checkpoint cannot be read.'),
   CHECKPOINT_UNSIGNED: wrong(
     'checkpoint',
-    'No trusted key signed the checkpoint. The pack is forged, or this is not its trust file.',
+    'No trusted key signed the checkpoint. The pack is forged, or you need the trust file of another ledger or a newer one.',
   ),
   CHECKPOINT_SIGNATURE_WRONG: wrong('checkpoint', 'A signature under the checkpoint is invalid.'),
   CHECKPOINT_KEY_FOREIGN: wrong(
@@ -118,10 +118,13 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   CONSISTENCY_MISSING: wrong(
     'checkpoint',
-    'The pack does not prove that it continues the checkpoint in the trust file. Export it again with `--continues`.',
+    'The pack does not prove that it continues the checkpoint in the trust file. Ask the operator to export it with `--continues N`, where N is the size of that checkpoint.',
   ),
   WITNESS_QUORUM_MISSED: wrong('checkpoint', 'Fewer witnesses cosigned than the trust file requires.'),
-  PROOF_MALFORMED: malformed('leaves', 'A proof cannot be read.'),
+  PROOF_MALFORMED: malformed(
+    'leaves',
+    'A proof cannot be read, or the consistency proof does not match the ledger.',
+  ),
   RECEIPT_COUNT_WRONG: wrong('leaves', 'A bundle contains more or fewer receipts than the manifest states.'),
   LEAVES_WRONG: wrong(
     'leaves',
@@ -157,7 +160,10 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingRule>> = {
     'A key was used in a way that its role (ledger, writer or witness) forbids, or it was added twice.',
   ),
   KEY_WEAK: wrong('signatures', 'A key of the ledger is not a strong Ed25519 key.'),
-  KEY_FILE_WRONG: wrong('signatures', 'The keys in `keys/` are not the keys of the ledger.'),
+  KEY_FILE_WRONG: wrong(
+    'signatures',
+    'The files in `keys/` are not exactly the keys that the receipts in the pack add.',
+  ),
   CHAIN_BROKEN: wrong('chain', 'A receipt does not link to the previous receipt of its writer.'),
   CHAIN_GAP: wrong('chain', 'A receipt is missing before this one in the chain of its writer.'),
   CHAIN_FORKED: wrong('chain', 'A writer used the same position in its chain twice.'),
@@ -180,7 +186,7 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingRule>> = {
   ),
   EFFECT_LATE_WRONG: wrong(
     'pairing',
-    'An effect is marked `late` without an UNKNOWN before it, or it follows an UNKNOWN without this mark.',
+    'An effect has the mark `late`, but no UNKNOWN was recorded before it. Or an effect after UNKNOWN does not have this mark.',
   ),
   APPROVAL_WITHOUT_ESCALATION: wrong(
     'pairing',

@@ -81,7 +81,7 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   RULE_ALLOWED: allow('A policy rule allows this call.', 'Nothing to do. The receipt names the rule.'),
   APPROVAL_GRANTED: allow(
     'A person approved exactly this call.',
-    'Nothing to do. The approval is used up. The same call needs a new one, unless this one raised the tier for a time.',
+    'Nothing to do. The same call needs a new approval. If this approval raised the tier, the session keeps the tier for some time.',
   ),
   OBSERVE_MODE_ALLOWED: allow(
     'No rule matches this call. Observe mode allowed and recorded it.',
@@ -132,7 +132,7 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   COGNITIVE_FIREWALL_APPROVAL_REQUIRED: escalate(
     'The Sentinel found something on the page that a person must check before a side effect.',
-    'Wait for the approval, or add the finding to `gates.browser.findings`.',
+    'Wait for the approval, or ask an operator to change the answer to this finding under `gates.browser.findings`.',
   ),
 
   AMBIGUOUS_INPUT: deny(
@@ -152,14 +152,14 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   TOOL_FROZEN: deny('This tool is frozen.', 'Use another tool, or ask an operator to lift the freeze.'),
   SESSION_FROZEN: deny('This session is frozen.', 'Ask an operator to lift the freeze.'),
   QUOTA_EXCEEDED: deny(
-    'This principal was denied too often. Further denials are only counted.',
+    'This principal was denied too often. The gateway now counts its denials and writes no receipts for them.',
     'Stop the agent, and ask an operator to read its last receipts and to lift the freeze.',
     '`tollgate unfreeze principal NAME` lifts it.',
   ),
   STORAGE_QUOTA_EXCEEDED: deny(
     'The principal has used up its storage for today (UTC).',
     'Stop the agent, and ask an operator to read its receipts. The limit resets at midnight UTC.',
-    '`tollgate unfreeze principal NAME` resets it now; `limits.storage` sets the limit.',
+    '`tollgate unfreeze principal NAME` resets the storage that it has used today; `limits.storage` sets the limit.',
   ),
   DENY_TOOL_NOT_FOUND: deny(
     'The tool is not in the catalogue.',
@@ -201,8 +201,8 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
     'Read the findings in the receipt. Use another page, or have this page scanned again.',
   ),
   COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED: deny(
-    'A side effect in the browser has no planner reference.',
-    'Send the call again with `planner_ref`.',
+    'A side effect in the browser needs a planner reference: the digest of the plan behind it.',
+    'Send the call again with the digest of its plan as `planner_ref`.',
   ),
   DATA_EGRESS_BLOCKED: deny(
     'The call sends data to a destination that the policy does not allow.',
@@ -242,7 +242,7 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
     '`tollgate sessions show ID` shows it; `tollgate sessions reset ID --because REASON` clears its risk.',
   ),
   TRUST_INSUFFICIENT: deny(
-    'The trust of the principal is too low for this effect class.',
+    'The trust of the principal, a number for its past behaviour, is too low for this effect class.',
     'Use a tool with a milder effect, or ask an operator. Trust recovers with time and good outcomes.',
     '`tollgate trust reset PRINCIPAL --because REASON` resets it.',
   ),
@@ -266,7 +266,7 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   POLICY_EVALUATION_ERROR: deny(
     'The condition of a policy rule failed with an error.',
-    'Correct the rule that the receipt names. Numbers in arguments are doubles: write `1.0`.',
+    'Correct the rule that the receipt names. Numbers in arguments are doubles: compare them with `1.0`, not with `1`.',
   ),
   OUTSIDE_HOURS: deny(
     'The policy does not allow this call at this time of the day or week.',
