@@ -1,10 +1,10 @@
 // Declares every command with its options and examples. The code of a command is loaded when it runs.
 
 import process from 'node:process'
-import { Command } from 'commander'
+import type { Command as AnyCommand } from 'commander'
 import { chooseGateway, typedGateway } from './program/choose-gateway.ts'
 import { collect, complaint, dated, filtered, local, port, remote, whole } from './program/forms.ts'
-import { examples, HELP } from './program/help.ts'
+import { Command, HELP } from './program/help.ts'
 import type * as browserCommands from './browser/commands.ts'
 import type * as delegationCommands from './people/delegation-commands.ts'
 import type * as groupCommands from './groups.ts'
@@ -39,7 +39,7 @@ export interface GatewayOptions extends DataOptions {
  * Creates the program. `finish` gets the exit code of the command that ran. `tollgate policy` runs often, and MCP clients wait for
  * `tollgate mcp`: if `first` is one of them, no other command is declared.
  */
-export async function createProgram(finish: (exit: number) => void, first?: string): Promise<Command> {
+export async function createProgram(finish: (exit: number) => void, first?: string): Promise<AnyCommand> {
   repeatGateway({})
   const program = new Command('tollgate')
     .description('a fail-closed execution firewall for AI agents, with evidence anyone can verify offline')
@@ -53,11 +53,9 @@ export async function createProgram(finish: (exit: number) => void, first?: stri
       writeErr: (text) => void process.stderr.write(runnable(text)),
       outputError: (text, write) => write(complaint(text, program.args)),
     })
-    .addHelpText(
-      ...examples(
-        ['tollgate up', 'start a gateway and create missing files'],
-        ['tollgate demo', 'see what it does, in 20 seconds'],
-      ),
+    .examples(
+      ['tollgate up', 'start a gateway and create missing files'],
+      ['tollgate demo', 'see what it does, in 20 seconds'],
     )
   const to = <O>(load: () => Promise<RunCommand<O>>): ((...given: unknown[]) => Promise<void>) =>
     lazily(load, finish)
@@ -125,14 +123,9 @@ function addSetup(program: Command, to: To, groups: Groups): void {
     .addOption(port('the port in the new configuration'))
     .option('--passphrase', 'encrypt the key files with the passphrase in TOLLGATE_KEY_PASSPHRASE')
     .option('--salted', 'salt argument hashes, so that they reveal nothing; permanent')
-    .addHelpText(
-      ...examples(
-        ['tollgate init', 'in the default directory'],
-        [
-          '(umask 077; tollgate init --data ./gate > admin.token)',
-          'for a program: use it with `--token-file`',
-        ],
-      ),
+    .examples(
+      ['tollgate init', 'in the default directory'],
+      ['(umask 077; tollgate init --data ./gate > admin.token)', 'for a program: use it with `--token-file`'],
     )
     .action(to(async () => (await import('./setup/init.ts')).runInit))
   program
@@ -144,7 +137,7 @@ function addSetup(program: Command, to: To, groups: Groups): void {
     .option('--dir <dir>', 'the directory for the launcher')
     .option('--remove', 'remove the launcher again')
     .option('--json', 'print JSON')
-    .addHelpText(...examples(['tollgate self-install', ''], ['tollgate self-install --remove', 'undo it']))
+    .examples(['tollgate self-install', ''], ['tollgate self-install --remove', 'undo it'])
     .action(to(async () => (await import('./setup/self-install.ts')).runSelfInstall))
   local(program, 'up')
     .summary('start a gateway on this machine and create missing files')
@@ -157,11 +150,9 @@ function addSetup(program: Command, to: To, groups: Groups): void {
       '--background',
       'for programs that start a gateway: uses any free port if the configured one is taken, and creates no token',
     )
-    .addHelpText(
-      ...examples(
-        ['tollgate up', ''],
-        ['tollgate up --port 9000 --watch', 'on another port, and activate the policy file on every save'],
-      ),
+    .examples(
+      ['tollgate up', ''],
+      ['tollgate up --port 9000 --watch', 'on another port, and activate the policy file on every save'],
     )
     .action(to(async () => (await import('./setup/up.ts')).runUp))
   local(program, 'serve')
@@ -170,7 +161,7 @@ function addSetup(program: Command, to: To, groups: Groups): void {
       'Creates no files: if one is missing, it stops with an error. Logs JSON lines to standard error. After SIGTERM it finishes the running requests and stops.',
     )
     .addOption(port('listen on this port instead of the configured one; 0 picks a free port'))
-    .addHelpText(...examples(['tollgate serve --data /var/lib/tollgate', '']))
+    .examples(['tollgate serve --data /var/lib/tollgate', ''])
     .action(to(async () => (await import('./setup/serve.ts')).runServe))
   groups.addSetupTargets(program, to)
   program
@@ -180,14 +171,14 @@ function addSetup(program: Command, to: To, groups: Groups): void {
       'Starts a gateway in a temporary directory and shows an allowed call, denied calls, a call that a person approves, a slow exfiltration, an export, a verification and a forgery. Removes all its files at the end.',
     )
     .option('--json', 'print each step as one line of JSON')
-    .addHelpText(...examples(['tollgate demo', '']))
+    .examples(['tollgate demo', ''])
     .action(to(async () => (await import('./setup/demo.ts')).runDemo))
 }
 
 function addDaily(program: Command, to: To, groups: Groups): void {
   remote(program, 'status')
     .summary('show the state of the gateway and its ledger')
-    .addHelpText(...examples(['tollgate status', ''], ['tollgate status --json', 'for a script']))
+    .examples(['tollgate status', ''], ['tollgate status --json', 'for a script'])
     .action(to(async () => (await import('./setup/status.ts')).runStatus))
   groups.addLogin(program, to)
   groups.addReceipts(program, to)
@@ -208,11 +199,9 @@ function addDaily(program: Command, to: To, groups: Groups): void {
       .argument('<scope>', '`all`, `principal`, `tool` or `session`')
       .argument('[target]', 'the name of the principal, tool or session; not for `all`')
       .option('--because <why>', 'the reason; stored in the receipt')
-      .addHelpText(
-        ...examples(
-          [`tollgate ${name} all --because "incident 7"`, ''],
-          [`tollgate ${name} principal agent:ci`, ''],
-        ),
+      .examples(
+        [`tollgate ${name} all --because "incident 7"`, ''],
+        [`tollgate ${name} principal agent:ci`, ''],
       )
       .action(
         to(async () => (await import('./people/freeze.ts'))[name === 'freeze' ? 'runFreeze' : 'runUnfreeze']),
@@ -242,12 +231,10 @@ function addEvidence(program: Command, to: To, groups: Groups): void {
       ),
     )
     .option('--receipt <id>', 'only this receipt; at least 8 digits of its id; repeatable', collect)
-    .addHelpText(
-      ...examples(
-        ['tollgate export -o all.pack', 'the whole ledger'],
-        ['tollgate export --from 100 --to 200 -o part.pack', ''],
-        ['tollgate export --principal agent:ci --since 7d -o week.pack', 'the calls of one agent in a week'],
-      ),
+    .examples(
+      ['tollgate export -o all.pack', 'the whole ledger'],
+      ['tollgate export --from 100 --to 200 -o part.pack', ''],
+      ['tollgate export --principal agent:ci --since 7d -o week.pack', 'the calls of one agent in a week'],
     )
     .action(to(async () => (await import('./receipts/export.ts')).runExport))
   program
@@ -267,11 +254,9 @@ function addEvidence(program: Command, to: To, groups: Groups): void {
         256,
       ),
     )
-    .addHelpText(
-      ...examples(
-        ['tollgate keys trust > trust.json', 'once, on the machine of the gateway'],
-        ['tollgate verify all.pack --trust trust.json', ''],
-      ),
+    .examples(
+      ['tollgate keys trust > trust.json', 'once, on the machine of the gateway'],
+      ['tollgate verify all.pack --trust trust.json', ''],
     )
     .action(to(async () => (await import('./receipts/verify.ts')).runVerify))
   groups.addPack(program, to)
@@ -280,7 +265,7 @@ function addEvidence(program: Command, to: To, groups: Groups): void {
 function addUpkeep(program: Command, to: To, groups: Groups): void {
   local(program, 'doctor')
     .summary('check the installation and print how to fix problems')
-    .addHelpText(...examples(['tollgate doctor', '']))
+    .examples(['tollgate doctor', ''])
     .action(to(async () => (await import('./setup/doctor.ts')).runDoctor))
   local(program, 'fsck')
     .summary('check every entry of the ledger on disk')
@@ -291,14 +276,12 @@ function addUpkeep(program: Command, to: To, groups: Groups): void {
       '--fold',
       'if the ledger is intact, merge `ledger.sqlite-wal` into `ledger.sqlite`; stop the gateway first',
     )
-    .addHelpText(
-      ...examples(['tollgate fsck', ''], ['tollgate fsck --fold', 'before you copy `ledger.sqlite` by hand']),
-    )
+    .examples(['tollgate fsck', ''], ['tollgate fsck --fold', 'before you copy `ledger.sqlite` by hand'])
     .action(to(async () => (await import('./receipts/fsck.ts')).runFsck))
   local(program, 'backup')
     .summary('copy the ledger; works while the gateway runs')
     .argument('<directory>', 'the new directory; it must not exist')
-    .addHelpText(...examples(['tollgate backup /mnt/backup/2026-01-05', '']))
+    .examples(['tollgate backup /mnt/backup/2026-01-05', ''])
     .action(to(async () => (await import('./receipts/backup.ts')).runBackup))
   groups.addKeys(program, to)
   groups.addTokens(program, to)

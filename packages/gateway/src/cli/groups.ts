@@ -1,9 +1,9 @@
 // Declares the commands that have subcommands, such as `tollgate receipts list`.
 
-import { Option, type Command } from 'commander'
+import { Option } from 'commander'
 import type { To } from './commands.ts'
 import { unknownCommand, collect, dated, filtered, local, remote, whole } from './program/forms.ts'
-import { examples } from './program/help.ts'
+import type { Command } from './program/help.ts'
 
 /** Adds `login`, `logout` and `whoami`. */
 export function addLogin(program: Command, to: To): void {
@@ -13,22 +13,20 @@ export function addLogin(program: Command, to: To): void {
     .description(
       'Asks for a token, or reads it from standard input, and checks it. Then it asks for a passphrase on the terminal and stores the token encrypted. Commands that decide, such as `tollgate approvals approve ID`, ask for the passphrase. An agent that runs as the same user cannot read the token without it.',
     )
-    .addHelpText(
-      ...examples(
-        ['tollgate login', 'for the gateway of the data directory'],
-        ['tollgate login --url https://gate.example', 'for a gateway elsewhere'],
-      ),
+    .examples(
+      ['tollgate login', 'for the gateway of the data directory'],
+      ['tollgate login --url https://gate.example', 'for a gateway elsewhere'],
     )
     .action(to(async () => (await load()).runLogin))
   remote(program, 'logout')
     .summary('remove the stored token of a gateway')
     .description('Removes the token from this machine. The token stays valid until it is revoked.')
-    .addHelpText(...examples(['tollgate logout', '']))
+    .examples(['tollgate logout', ''])
     .action(to(async () => (await load()).runLogout))
   remote(program, 'whoami')
     .summary('show the identity that commands use for a gateway')
     .description('Asks for no passphrase and sends nothing to the gateway.')
-    .addHelpText(...examples(['tollgate whoami', '']))
+    .examples(['tollgate whoami', ''])
     .action(to(async () => (await load()).runWhoami))
 }
 
@@ -43,14 +41,12 @@ export function addReceipts(program: Command, to: To): void {
     .addOption(whole('--limit <n>', 'the maximum number of receipts', 1, 1000).default(20))
     .addOption(whole('--from <index>', 'start at this entry', 0, Number.MAX_SAFE_INTEGER))
     .option('--oldest-first', 'list the oldest receipts first')
-    .addHelpText(
-      ...examples(
-        ['tollgate receipts list --verdict DENY', 'only denied calls'],
-        [
-          'tollgate receipts list --principal agent:ci --since 2h',
-          'the calls of this agent in the last 2 hours',
-        ],
-      ),
+    .examples(
+      ['tollgate receipts list --verdict DENY', 'only denied calls'],
+      [
+        'tollgate receipts list --principal agent:ci --since 2h',
+        'the calls of this agent in the last 2 hours',
+      ],
     )
     .action(to(async () => (await import('./receipts/receipts.ts')).runList))
   remote(receipts, 'show')
@@ -58,19 +54,14 @@ export function addReceipts(program: Command, to: To): void {
     .argument('<receipt>', 'its id, at least 8 digits of it, or its index in the ledger')
     .option('--envelope', 'print the signed envelope, byte for byte')
     .option('--proof', 'print an inclusion proof for a new checkpoint')
-    .addHelpText(
-      ...examples(
-        ['tollgate receipts show 12', ''],
-        ['tollgate receipts show 12 --proof > 12.tlog-proof', ''],
-      ),
-    )
+    .examples(['tollgate receipts show 12', ''], ['tollgate receipts show 12 --proof > 12.tlog-proof', ''])
     .action(to(async () => (await import('./receipts/receipts.ts')).runShow))
   filtered(remote(receipts, 'tail'))
     .summary('print receipts as they are written, until Ctrl-C')
     .addOption(
       whole('--from <index>', 'start at this entry instead of the next one', 0, Number.MAX_SAFE_INTEGER),
     )
-    .addHelpText(...examples(['tollgate receipts tail --verdict DENY', '']))
+    .examples(['tollgate receipts tail --verdict DENY', ''])
     .action(to(async () => (await import('./receipts/receipts-tail.ts')).runTail))
 }
 
@@ -86,17 +77,17 @@ export function addApprovals(program: Command, to: To): void {
     .description(
       'Shows pending requests with their exact arguments. Keys: up and down select, a approves once, d denies, w proposes a rule that always allows the call, q quits. Without a terminal or a running gateway, it prints the list.',
     )
-    .addHelpText(...examples(['tollgate approvals', '']))
+    .examples(['tollgate approvals', ''])
     .action(to(async () => (await import('./people/approvals-view.ts')).runView))
   remote(approvals, 'list')
     .summary('list pending requests')
     .option('--watch', 'also print new requests, until Ctrl-C')
-    .addHelpText(...examples(['tollgate approvals list --watch', '']))
+    .examples(['tollgate approvals list --watch', ''])
     .action(to(async () => (await import('./people/approvals.ts')).runList))
   remote(approvals, 'show')
     .summary('show one request and everything that an approval would allow')
     .argument('<request>', 'its id; for a pending request, the first 8 characters are enough')
-    .addHelpText(...examples(['tollgate approvals show 3f2a9c01', '']))
+    .examples(['tollgate approvals show 3f2a9c01', ''])
     .action(to(async () => (await import('./people/approvals-show.ts')).runShow))
   remote(approvals, 'always')
     .summary('propose a rule that always allows a pending call')
@@ -106,7 +97,7 @@ export function addApprovals(program: Command, to: To): void {
     .argument('<request>', 'its id, or its first 8 characters')
     .option('--out <file>', 'only write the changed policy to a new file')
     .option('--because <why>', 'the reason of the approval; stored in the receipt permanently')
-    .addHelpText(...examples(['tollgate approvals always 3f2a9c01', '']))
+    .examples(['tollgate approvals always 3f2a9c01', ''])
     .action(to(async () => (await import('./people/always.ts')).runAlways))
   for (const [name, summary] of [
     ['approve', 'approve: the call is allowed once'],
@@ -116,7 +107,7 @@ export function addApprovals(program: Command, to: To): void {
       .summary(summary)
       .argument('<request>', 'its id, or its first 8 characters')
       .option('--because <why>', 'the reason, at most 500 characters; stored in the receipt permanently')
-      .addHelpText(...examples([`tollgate approvals ${name} 3f2a9c01 --because "checked the recipient"`, '']))
+      .examples([`tollgate approvals ${name} 3f2a9c01 --because "checked the recipient"`, ''])
     if (name === 'approve') {
       command.option('--widen', 'also add this tool and the targets of this call to the scope of the session')
     }
@@ -127,7 +118,7 @@ export function addApprovals(program: Command, to: To): void {
 }
 
 /** Refuses a misspelt subcommand. Without this, commander gives the word to the default subcommand. */
-function refuseUnknown({ args: [word], commands }: Command): void {
+function refuseUnknown({ args: [word], commands }: Pick<Command, 'args' | 'commands'>): void {
   const names = commands.map((each) => each.name())
   if (word === undefined || word.startsWith('-') || names.includes(word)) return
   throw unknownCommand(word, names, 'see `tollgate help approvals`')
@@ -146,11 +137,9 @@ export function addKeys(program: Command, to: To): void {
     .summary('replace a key and record the change')
     .description('Creates a new key, puts it in service and retires the old one. Stop the gateway first.')
     .option('--ledger', 'rotate the ledger key, which trust files name, instead of the writer key')
-    .addHelpText(
-      ...examples(
-        ['tollgate keys rotate', 'the writer key'],
-        ['tollgate keys rotate --ledger', 'then send auditors a new trust file'],
-      ),
+    .examples(
+      ['tollgate keys rotate', 'the writer key'],
+      ['tollgate keys rotate --ledger', 'then send auditors a new trust file'],
     )
     .action(to(async () => (await import('./keys/keys.ts')).runRotate))
   local(keys, 'seal')
@@ -158,12 +147,12 @@ export function addKeys(program: Command, to: To): void {
     .description(
       'Use it if the seal key is lost. Without the old key, kept calls and the arguments of pending approvals stay unreadable.',
     )
-    .addHelpText(...examples(['tollgate keys seal', 'then restart the gateway']))
+    .examples(['tollgate keys seal', 'then restart the gateway'])
     .action(to(async () => (await import('./keys/keys.ts')).runSeal))
   local(keys, 'trust')
     .summary('print the trust file for auditors')
     .description('Send it to auditors separately from the packs. They verify packs with it.')
-    .addHelpText(...examples(['tollgate keys trust > trust.json', '']))
+    .examples(['tollgate keys trust > trust.json', ''])
     .action(to(async () => (await import('./keys/keys.ts')).runTrust))
 }
 
@@ -184,17 +173,15 @@ export function addTokens(program: Command, to: To): void {
     .requiredOption('--principal <name>', 'the principal, such as agent:ci or user:olga')
     .option('--group <name>', 'an approver group of the principal; repeatable', collect)
     .option('--lasts <time>', 'validity, such as 12h or 30d; default: no expiry')
-    .addHelpText(
-      ...examples(
-        ['tollgate tokens issue --role agent --principal agent:ci --lasts 30d', ''],
-        ['tollgate tokens issue --role operator --principal user:olga --group ops', ''],
-      ),
+    .examples(
+      ['tollgate tokens issue --role agent --principal agent:ci --lasts 30d', ''],
+      ['tollgate tokens issue --role operator --principal user:olga --group ops', ''],
     )
     .action(to(async () => (await import('./people/tokens.ts')).runIssue))
   remote(tokens, 'revoke')
     .summary('revoke a token immediately')
     .argument('<hash>', 'the hash of the token, or at least its first 8 characters')
-    .addHelpText(...examples(['tollgate tokens revoke 3f2a9c01', '']))
+    .examples(['tollgate tokens revoke 3f2a9c01', ''])
     .action(to(async () => (await import('./people/tokens.ts')).runRevoke))
 }
 
@@ -225,12 +212,10 @@ export function addThreat(program: Command, to: To): void {
     .option('--show', 'print the matching text with each finding')
     .option('--summary', 'print a table of counts to standard error')
     .option('--json', 'print JSON (the default)')
-    .addHelpText(
-      ...examples(
-        ['tollgate threat scan page.txt', ''],
-        ['tollgate threat scan answers.jsonl.gz --severity medium --summary', 'one record per line'],
-        ['curl -s https://example.com | tollgate threat scan --show', ''],
-      ),
+    .examples(
+      ['tollgate threat scan page.txt', ''],
+      ['tollgate threat scan answers.jsonl.gz --severity medium --summary', 'one record per line'],
+      ['curl -s https://example.com | tollgate threat scan --show', ''],
     )
     .action(to(async () => (await import('./policy/threat-scan.ts')).runScan))
 }

@@ -1,9 +1,8 @@
 // Declares `tollgate sentinel`.
 
-import type { Command } from 'commander'
 import type { To } from '../commands.ts'
 import { whole } from '../program/forms.ts'
-import { examples } from '../program/help.ts'
+import type { Command } from '../program/help.ts'
 
 /** Adds `sentinel`. */
 export function addSentinel(program: Command, to: To): void {
@@ -25,12 +24,10 @@ export function addSentinel(program: Command, to: To): void {
     .option('--text', 'also print the text that a person could read')
     .option('--annotate <file>', 'draw the findings on a picture of the page; only for one page')
     .option('--json', 'print one line of JSON for each page')
-    .addHelpText(
-      ...examples(
-        ['tollgate sentinel scan page.html', ''],
-        ['tollgate sentinel scan https://example.com --annotate page.png', 'with a picture of the findings'],
-        ['tollgate sentinel scan pages/*.html --json > readings.jsonl', 'one line for each page'],
-      ),
+    .examples(
+      ['tollgate sentinel scan page.html', ''],
+      ['tollgate sentinel scan https://example.com --annotate page.png', 'with a picture of the findings'],
+      ['tollgate sentinel scan pages/*.html --json > readings.jsonl', 'one line for each page'],
     )
     .action(to(async () => (await import('./scan.ts')).runScan))
 }

@@ -1,12 +1,12 @@
 // Declares `tollgate mcp`.
 
 import process from 'node:process'
-import { Option, type Command } from 'commander'
+import { Option } from 'commander'
 import { SEVERITIES } from '../../tools/finding.ts'
 import type { To } from '../commands.ts'
 import { FACULTY_GROUPS } from './faculties.ts'
 import { remote, unknownCommand } from '../program/forms.ts'
-import { examples } from '../program/help.ts'
+import type { Command } from '../program/help.ts'
 
 /** Adds `mcp`. */
 export function addMcp(program: Command, to: To): void {
@@ -17,15 +17,13 @@ export function addMcp(program: Command, to: To): void {
     .description(
       'Lists, reviews and approves the tools of MCP servers behind the gateway. A tool can only be called after a person has approved its exact definition.\n\nWith a command after `--`, wraps an MCP server: use it as the server command of an MCP client. The gateway then starts the server and decides every call.',
     )
-    .addHelpText(
-      ...examples(
-        [
-          'tollgate mcp -- npx -y @modelcontextprotocol/server-everything@2026.8.31',
-          'as the server command of a client',
-        ],
-        ['tollgate mcp list', 'list the tools'],
-        ['tollgate mcp approve everything', 'review and approve them'],
-      ),
+    .examples(
+      [
+        'tollgate mcp -- npx -y @modelcontextprotocol/server-everything@2026.8.31',
+        'as the server command of a client',
+      ],
+      ['tollgate mcp list', 'list the tools'],
+      ['tollgate mcp approve everything', 'review and approve them'],
     )
   addLooking(mcp, to)
   addDeciding(mcp, to)
@@ -57,16 +55,14 @@ function refuse(mcp: Command, [word]: readonly string[]): never {
 function addLooking(mcp: Command, to: To): void {
   remote(mcp, 'list')
     .summary('list servers and tools with their state')
-    .addHelpText(...examples(['tollgate mcp list', '']))
+    .examples(['tollgate mcp list', ''])
     .action(to(async () => (await import('./list.ts')).runList))
   remote(mcp, 'show')
     .summary('show the full definition of a tool or a server')
     .argument('<name>', 'SERVER, or SERVER/TOOL')
-    .addHelpText(
-      ...examples(
-        ['tollgate mcp show github', ''],
-        ['tollgate mcp show github/create_issue', 'includes changes since approval'],
-      ),
+    .examples(
+      ['tollgate mcp show github', ''],
+      ['tollgate mcp show github/create_issue', 'includes changes since approval'],
     )
     .action(to(async () => (await import('./show.ts')).runShow))
 }
@@ -87,18 +83,16 @@ function addDeciding(mcp: Command, to: To): void {
       ]),
     )
     .option('--despite-findings', 'approve even with high-severity findings')
-    .addHelpText(
-      ...examples(
-        ['tollgate mcp approve github', ''],
-        ['tollgate mcp approve github --also prompts resources --yes', ''],
-        ['tollgate mcp approve github/list_issues github/get_issue --yes', 'in a script'],
-      ),
+    .examples(
+      ['tollgate mcp approve github', ''],
+      ['tollgate mcp approve github --also prompts resources --yes', ''],
+      ['tollgate mcp approve github/list_issues github/get_issue --yes', 'in a script'],
     )
     .action(to(async () => (await import('./approve.ts')).runApprove))
   remote(mcp, 'revoke')
     .summary('revoke the approval of tools')
     .argument('<names...>', 'SERVER for all its approved tools, or SERVER/TOOL')
-    .addHelpText(...examples(['tollgate mcp revoke github/create_issue', '']))
+    .examples(['tollgate mcp revoke github/create_issue', ''])
     .action(to(async () => (await import('./approve.ts')).runRevoke))
 }
 
@@ -119,11 +113,9 @@ function addScan(mcp: Command, to: To): void {
         .default('high'),
     )
     .option('--json', 'print JSON')
-    .addHelpText(
-      ...examples(
-        ['tollgate mcp scan ~/.cursor/mcp.json', ''],
-        ['tollgate mcp scan .mcp.json --fail-on medium --json', ''],
-      ),
+    .examples(
+      ['tollgate mcp scan ~/.cursor/mcp.json', ''],
+      ['tollgate mcp scan .mcp.json --fail-on medium --json', ''],
     )
     .action(to(async () => (await import('./scan.ts')).runScan))
 }

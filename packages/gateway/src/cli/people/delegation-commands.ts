@@ -1,9 +1,8 @@
 // Declares `tollgate delegations`, `tollgate sessions` and `tollgate trust`.
 
-import type { Command } from 'commander'
 import type { To } from '../commands.ts'
 import { collect, local, remote, whole } from '../program/forms.ts'
-import { examples } from '../program/help.ts'
+import type { Command } from '../program/help.ts'
 
 /** Adds `delegations`. */
 export function addDelegations(program: Command, to: To): void {
@@ -13,18 +12,18 @@ export function addDelegations(program: Command, to: To): void {
     .description('A delegation lets one principal act for another, within limits and until a time.')
   remote(delegations, 'list')
     .summary('list the delegations')
-    .addHelpText(...examples(['tollgate delegations list', '']))
+    .examples(['tollgate delegations list', ''])
     .action(to(async () => (await import('./delegations.ts')).runList))
   remote(delegations, 'show')
     .summary('show a delegation and its parents')
     .argument('<delegation>', 'its id, or at least its first 8 characters')
-    .addHelpText(...examples(['tollgate delegations show 3f2a9c01', '']))
+    .examples(['tollgate delegations show 3f2a9c01', ''])
     .action(to(async () => (await import('./delegations.ts')).runShow))
   addGrant(delegations, to)
   remote(delegations, 'revoke')
     .summary('revoke a delegation and everything delegated from it')
     .argument('<delegation>', 'its id, or at least its first 8 characters')
-    .addHelpText(...examples(['tollgate delegations revoke 3f2a9c01', '']))
+    .examples(['tollgate delegations revoke 3f2a9c01', ''])
     .action(to(async () => (await import('./delegations.ts')).runRevoke))
   local(delegations, 'key')
     .summary('create a key that signs delegations')
@@ -32,7 +31,7 @@ export function addDelegations(program: Command, to: To): void {
       'Creates a private key in a new file that only you can read, and prints its public key as a line for policy.yaml.',
     )
     .argument('<file>', 'the new file')
-    .addHelpText(...examples(['tollgate delegations key planner.pem', '']))
+    .examples(['tollgate delegations key planner.pem', ''])
     .action(to(async () => (await import('./delegation-key.ts')).runKey))
 }
 
@@ -51,12 +50,10 @@ function addGrant(delegations: Command, to: To): void {
     .option('--parent <delegation>', 'the delegation that it narrows, if the delegator is itself a delegate')
     .option('--session <id>', 'only in this session')
     .requiredOption('--key <file>', 'the private key of the delegator, from `tollgate delegations key FILE`')
-    .addHelpText(
-      ...examples([
-        "tollgate delegations grant --from agent:planner --to agent:worker --tools 'fs/*' --until 2h --key planner.pem",
-        '',
-      ]),
-    )
+    .examples([
+      "tollgate delegations grant --from agent:planner --to agent:worker --tools 'fs/*' --until 2h --key planner.pem",
+      '',
+    ])
     .action(to(async () => (await import('./delegation-grant.ts')).runGrant))
 }
 
@@ -70,7 +67,7 @@ export function addSessions(program: Command, to: To): void {
     .summary('show the risk, data labels and delegations of a session')
     .argument('<session>', 'its id')
     .option('--principal <name>', 'the principal of the session; optional if there is only one')
-    .addHelpText(...examples(['tollgate sessions show s1 --principal agent:worker', '']))
+    .examples(['tollgate sessions show s1 --principal agent:worker', ''])
     .action(to(async () => (await import('./sessions.ts')).runShow))
   remote(sessions, 'reset')
     .summary('reset the risk of a session')
@@ -80,7 +77,7 @@ export function addSessions(program: Command, to: To): void {
     .argument('<session>', 'its id')
     .requiredOption('--because <why>', 'the reason; stored in the receipt')
     .option('--principal <name>', 'the principal of the session; optional if there is only one')
-    .addHelpText(...examples(['tollgate sessions reset s1 --because "the user asked for the export"', '']))
+    .examples(['tollgate sessions reset s1 --because "the user asked for the export"', ''])
     .action(to(async () => (await import('./pardons.ts')).runReset))
   remote(sessions, 'close')
     .summary('close a session and delete its state')
@@ -90,7 +87,7 @@ export function addSessions(program: Command, to: To): void {
     .argument('<session>', 'its id')
     .requiredOption('--because <why>', 'the reason; stored in the receipt')
     .option('--principal <name>', 'the principal of the session; optional if there is only one')
-    .addHelpText(...examples(['tollgate sessions close s1 --because "the task is done"', '']))
+    .examples(['tollgate sessions close s1 --because "the task is done"', ''])
     .action(to(async () => (await import('./pardons.ts')).runClose))
 }
 
@@ -104,6 +101,6 @@ export function addTrust(program: Command, to: To): void {
     .summary('reset the trust of a principal to its initial score')
     .argument('<principal>', 'its name')
     .requiredOption('--because <why>', 'the reason; stored in the receipt')
-    .addHelpText(...examples(['tollgate trust reset agent:worker --because "the tool was broken"', '']))
+    .examples(['tollgate trust reset agent:worker --because "the tool was broken"', ''])
     .action(to(async () => (await import('./pardons.ts')).runTrustReset))
 }

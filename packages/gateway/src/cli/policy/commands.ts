@@ -1,9 +1,8 @@
 // Declares `tollgate policy`: writing, testing, explaining and activating the policy.
 
-import type { Command } from 'commander'
 import type { To } from '../commands.ts'
 import { collect, local, remote, whole } from '../program/forms.ts'
-import { examples } from '../program/help.ts'
+import type { Command } from '../program/help.ts'
 
 /** Adds `policy`. */
 export function addPolicy(program: Command, to: To): void {
@@ -26,11 +25,9 @@ function addFiles(policy: Command, to: To): void {
     )
     .argument('[file]', 'the file; default: the policy of the data directory')
     .option('--strict', 'also exit with 1 if there are warnings')
-    .addHelpText(
-      ...examples(
-        ['tollgate policy check ./policy.yaml', ''],
-        ['tollgate policy check --strict policy.yaml', 'in CI'],
-      ),
+    .examples(
+      ['tollgate policy check ./policy.yaml', ''],
+      ['tollgate policy check --strict policy.yaml', 'in CI'],
     )
     .action(to(async () => (await import('./check.ts')).runCheck))
   local(policy, 'fmt')
@@ -40,12 +37,10 @@ function addFiles(policy: Command, to: To): void {
     )
     .argument('[file...]', 'the files, or `-` for standard input; default: the policy of the data directory')
     .option('--check', 'write nothing; exit with 1 and list the files that would change')
-    .addHelpText(
-      ...examples(
-        ['tollgate policy fmt policy.yaml', ''],
-        ['tollgate policy fmt --check policies/*.yaml', 'in CI'],
-        ['tollgate policy fmt - < draft.yaml > policy.yaml', ''],
-      ),
+    .examples(
+      ['tollgate policy fmt policy.yaml', ''],
+      ['tollgate policy fmt --check policies/*.yaml', 'in CI'],
+      ['tollgate policy fmt - < draft.yaml > policy.yaml', ''],
     )
     .action(to(async () => (await import('./fmt.ts')).runFmt))
   policy
@@ -56,11 +51,9 @@ function addFiles(policy: Command, to: To): void {
     )
     .option('--cases', 'print the schema of case files instead, see `tollgate policy test`')
     .option('--json', 'print JSON (the default)')
-    .addHelpText(
-      ...examples(
-        ['tollgate policy schema > policy.schema.json', ''],
-        ['tollgate policy schema --cases > cases.schema.json', ''],
-      ),
+    .examples(
+      ['tollgate policy schema > policy.schema.json', ''],
+      ['tollgate policy schema --cases > cases.schema.json', ''],
     )
     .action(to(async () => (await import('./schema.ts')).runSchema))
 }
@@ -82,12 +75,10 @@ function addTrials(policy: Command, to: To): void {
     )
     .option('--junit <file>', 'also write the results as JUnit XML')
     .option('--watch', 'run again whenever a policy or a case file changes')
-    .addHelpText(
-      ...examples(
-        ['tollgate policy test', ''],
-        ['tollgate policy test policies --min-coverage 100 --junit policies.xml', 'in CI'],
-        ['tollgate policy test policy.test.yaml --only secret --watch', 'while writing'],
-      ),
+    .examples(
+      ['tollgate policy test', ''],
+      ['tollgate policy test policies --min-coverage 100 --junit policies.xml', 'in CI'],
+      ['tollgate policy test policy.test.yaml --only secret --watch', 'while writing'],
     )
     .action(to(async () => (await import('./test.ts')).runTest))
   remote(policy, 'activate')
@@ -99,11 +90,9 @@ function addTrials(policy: Command, to: To): void {
     .option('--copy', 'also copy the file, and its test cases, over the policy file of the data directory')
     .option('--remember', 'also write the path of the file into tollgate.yaml')
     .option('--yes', 'replace another policy by the starter policy without a question')
-    .addHelpText(
-      ...examples(
-        ['tollgate policy activate', ''],
-        ['tollgate policy activate ./policy.yaml --copy', 'from now on, the policy file has this text'],
-      ),
+    .examples(
+      ['tollgate policy activate', ''],
+      ['tollgate policy activate ./policy.yaml --copy', 'from now on, the policy file has this text'],
     )
     .action(to(async () => (await import('./policy.ts')).runActivate))
   remote(policy, 'explain')
@@ -127,12 +116,10 @@ function addTrials(policy: Command, to: To): void {
     )
     .option('--policy <file>', 'use only this policy file, without a ledger')
     .option('--at <time>', 'the time of the call, such as 2026-01-05T09:00:00Z; default: now')
-    .addHelpText(
-      ...examples(
-        ['tollgate policy explain --tool fs/read_file --args \'{"path":"/srv/a"}\' --principal agent:ci', ''],
-        ['tollgate policy explain --policy next.yaml --tool mail/send --principal agent:ci', 'only a file'],
-        ['tollgate policy explain 3f2a91bc', 'why a decision was made'],
-      ),
+    .examples(
+      ['tollgate policy explain --tool fs/read_file --args \'{"path":"/srv/a"}\' --principal agent:ci', ''],
+      ['tollgate policy explain --policy next.yaml --tool mail/send --principal agent:ci', 'only a file'],
+      ['tollgate policy explain 3f2a91bc', 'why a decision was made'],
     )
     .action(to(async () => (await import('./explain.ts')).runExplain))
 }
@@ -154,13 +141,11 @@ function addChanges(policy: Command, to: To): void {
     .option('--trace <file>', 'a file written by `policy trace`, instead of the data directory')
     .option('--values', 'show the arguments of recorded calls, not only their names')
     .option('--all', 'also show calls with the same verdict but another reason')
-    .addHelpText(
-      ...examples(
-        ['tollgate policy diff old.yaml new.yaml', 'compare two files'],
-        ['tollgate policy diff', 'compare the policy in force with the policy file'],
-        ['tollgate policy diff policy.yaml', 'compare the policy in force with a file'],
-        ['tollgate policy diff old.yaml new.yaml --accept-file accepted.txt', 'in CI'],
-      ),
+    .examples(
+      ['tollgate policy diff old.yaml new.yaml', 'compare two files'],
+      ['tollgate policy diff', 'compare the policy in force with the policy file'],
+      ['tollgate policy diff policy.yaml', 'compare the policy in force with a file'],
+      ['tollgate policy diff old.yaml new.yaml --accept-file accepted.txt', 'in CI'],
     )
     .action(to(async () => (await import('./diff.ts')).runDiff))
   remote(policy, 'draft')
@@ -176,12 +161,10 @@ function addChanges(policy: Command, to: To): void {
       'for agents without a user present: side effects are allowed; those that untrusted text seems to cause need an approval',
     )
     .option('--out <file>', 'write to this new file; default: standard output')
-    .addHelpText(
-      ...examples(
-        ['tollgate policy draft', ''],
-        ['tollgate policy draft --server github --out policy.yaml', ''],
-        ['tollgate policy draft --observed', 'include tools that no server describes'],
-      ),
+    .examples(
+      ['tollgate policy draft', ''],
+      ['tollgate policy draft --server github --out policy.yaml', ''],
+      ['tollgate policy draft --observed', 'include tools that no server describes'],
     )
     .action(to(async () => (await import('./draft.ts')).runDraft))
 }
@@ -202,12 +185,10 @@ function addRecordings(policy: Command, to: To): void {
     .option('--policy <file>', 'skip calls that this policy already decides; default: the policy in force')
     .option('--trace <file>', 'a file written by `policy trace`, instead of the data directory')
     .option('--out <file>', 'write to this new file; default: standard output')
-    .addHelpText(
-      ...examples(
-        ['tollgate policy observe --principal agent:coder --for 4h', 'first, let the agent work'],
-        ['tollgate policy learn --since 4h', 'then, propose rules'],
-        ['tollgate policy learn --principal agent:coder --exact --out learned.yaml', ''],
-      ),
+    .examples(
+      ['tollgate policy observe --principal agent:coder --for 4h', 'first, let the agent work'],
+      ['tollgate policy learn --since 4h', 'then, propose rules'],
+      ['tollgate policy learn --principal agent:coder --exact --out learned.yaml', ''],
     )
     .action(to(async () => (await import('./learn.ts')).runLearn))
   local(policy, 'replay')
@@ -217,11 +198,9 @@ function addRecordings(policy: Command, to: To): void {
     )
     .option('--policy <file>', 'use this policy instead of the policies of that time')
     .option('--trace <file>', 'a file written by `policy trace`, instead of the data directory')
-    .addHelpText(
-      ...examples(
-        ['tollgate policy replay', 'check all decisions against their policies'],
-        ['tollgate policy replay --policy next.yaml', 'decisions under another policy'],
-      ),
+    .examples(
+      ['tollgate policy replay', 'check all decisions against their policies'],
+      ['tollgate policy replay --policy next.yaml', 'decisions under another policy'],
     )
     .action(to(async () => (await import('./replay.ts')).runReplay))
   local(policy, 'trace')
@@ -230,7 +209,7 @@ function addRecordings(policy: Command, to: To): void {
       'Writes receipts and kept calls, one per line. The file contains the arguments of calls: share it only with people who are allowed to see them. Never overwrites a file.',
     )
     .option('-o, --output <file>', 'the new file; default: standard output')
-    .addHelpText(...examples(['tollgate policy trace -o calls.trace', '']))
+    .examples(['tollgate policy trace -o calls.trace', ''])
     .action(to(async () => (await import('./replay.ts')).runTrace))
   remote(policy, 'observe')
     .summary('temporarily allow and record calls that no rule matches')
@@ -241,12 +220,10 @@ function addRecordings(policy: Command, to: To): void {
     .option('--principal <name>', 'calls of this principal')
     .option('--for <time>', 'duration, such as 30m or 4h; at most 24h')
     .option('--off', 'switch observe mode off')
-    .addHelpText(
-      ...examples(
-        ['tollgate policy observe --principal agent:coder --for 4h', ''],
-        ['tollgate policy observe --principal agent:coder --off', ''],
-        ['tollgate policy observe', 'show where it is on'],
-      ),
+    .examples(
+      ['tollgate policy observe --principal agent:coder --for 4h', ''],
+      ['tollgate policy observe --principal agent:coder --off', ''],
+      ['tollgate policy observe', 'show where it is on'],
     )
     .action(to(async () => (await import('./observe.ts')).runObserve))
 }

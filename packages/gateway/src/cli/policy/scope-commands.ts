@@ -1,9 +1,8 @@
 // Declares `tollgate scope`.
 
-import type { Command } from 'commander'
 import type { To } from '../commands.ts'
 import { collect, remote } from '../program/forms.ts'
-import { examples } from '../program/help.ts'
+import type { Command } from '../program/help.ts'
 
 /** Adds `scope`. */
 export function addScope(program: Command, to: To): void {
@@ -25,11 +24,9 @@ export function addScope(program: Command, to: To): void {
     .option('--tools <file>', 'a JSON list of tools, as MCP servers return it')
     .option('--strict', 'only targets that the request names, none that the session looks up')
     .option('--json', 'print JSON, with the reasons for the proposal')
-    .addHelpText(
-      ...examples(
-        ['tollgate scope propose --policy policy.yaml --prompt "mail the report to olga@example.com"', ''],
-        ['tollgate scope propose --tools tools.json request.txt > scope.json', ''],
-      ),
+    .examples(
+      ['tollgate scope propose --policy policy.yaml --prompt "mail the report to olga@example.com"', ''],
+      ['tollgate scope propose --tools tools.json request.txt > scope.json', ''],
     )
     .action(to(async () => (await import('./scope-propose.ts')).runPropose))
   remote(scope, 'open')
@@ -42,17 +39,15 @@ export function addScope(program: Command, to: To): void {
     .option('--sink <value>', 'a target in the scope: an address, a hostname, a path; repeatable', collect)
     .option('--looked-up', 'also include targets that the session looks up as data')
     .option('--until <time>', 'end of the scope, such as 2026-01-31T12:00:00Z')
-    .addHelpText(
-      ...examples(
-        ['tollgate scope open scope.json --session s1 --principal agent:ci', ''],
-        ['tollgate scope open --session s1 --principal agent:ci --effect send --sink olga@example.com', ''],
-      ),
+    .examples(
+      ['tollgate scope open scope.json --session s1 --principal agent:ci', ''],
+      ['tollgate scope open --session s1 --principal agent:ci --effect send --sink olga@example.com', ''],
     )
     .action(to(async () => (await import('./scope.ts')).runOpen))
   remote(scope, 'show')
     .summary('show the scope of a session')
     .argument('<session>', 'the session')
     .option('--principal <name>', 'the principal of the session; with a `host` token, its own')
-    .addHelpText(...examples(['tollgate scope show s1 --principal agent:ci', '']))
+    .examples(['tollgate scope show s1 --principal agent:ci', ''])
     .action(to(async () => (await import('./scope.ts')).runShow))
 }

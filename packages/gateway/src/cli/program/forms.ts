@@ -3,7 +3,8 @@
 import { nearest } from '../../tools/near.ts'
 import { shown } from './table.ts'
 import { UsageError } from './terminal.ts'
-import { Option, InvalidArgumentError, type Command, type CommandOptions } from 'commander'
+import { Option, InvalidArgumentError, type CommandOptions } from 'commander'
+import type { Command } from './help.ts'
 
 /** Declares a command that uses a data directory. */
 export function local(parent: Command, name: string, options: CommandOptions = {}): Command {

@@ -1,6 +1,6 @@
 // Lays out the help of commands at the width of the terminal. Commands in it are made runnable first, because that changes their length.
 
-import type { AddHelpTextContext, Command, HelpConfiguration } from 'commander'
+import { Command as AnyCommand, type AddHelpTextContext, type HelpConfiguration } from 'commander'
 import { fitted } from './fit.ts'
 import { unknownCommand } from './forms.ts'
 import { runnable } from './runnable.ts'
@@ -19,7 +19,7 @@ function wrapped(text: string, columns: number): string {
  * Returns the command that `help COMMAND` or `GROUP help COMMAND` is about; undefined if no help is asked this way. Commander
  * reads only one word after `help`, and shows another help for an unknown one. @throws UsageError for an unknown command.
  */
-export function helpAsked(program: Command, args: readonly string[]): Command | undefined {
+export function helpAsked(program: AnyCommand, args: readonly string[]): AnyCommand | undefined {
   const [first, second] = args
   const isGroup = program.commands.some((each) => each.name() === first && each.commands.length > 0)
   if (first !== 'help' && !(isGroup && second === 'help')) return undefined
@@ -35,11 +35,16 @@ export function helpAsked(program: Command, args: readonly string[]): Command | 
 
 type HelpExample = readonly [command: string, about: string]
 
-/** Returns the arguments of `addHelpText` for examples, each with an optional note. */
-export function examples(
-  ...lines: readonly HelpExample[]
-): [place: 'after', text: (context: AddHelpTextContext) => string] {
-  return ['after', (context) => `\nExamples:\n${laidOut(lines, columnsOf(context))}`]
+/** A command whose help can have examples. */
+export class Command extends AnyCommand {
+  override createCommand(name?: string): Command {
+    return new Command(name)
+  }
+
+  /** Adds examples to the help, each with an optional note. */
+  examples(...lines: readonly HelpExample[]): this {
+    return this.addHelpText('after', (context) => `\nExamples:\n${laidOut(lines, columnsOf(context))}`)
+  }
 }
 
 function columnsOf({ error, command }: AddHelpTextContext): number {

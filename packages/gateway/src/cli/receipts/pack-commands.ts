@@ -1,9 +1,8 @@
 // Declares `tollgate pack`: reading a pack without a gateway.
 
-import type { Command } from 'commander'
 import type { To } from '../commands.ts'
 import { dated, filtered } from '../program/forms.ts'
-import { examples } from '../program/help.ts'
+import type { Command } from '../program/help.ts'
 
 /** Adds `pack`. */
 export function addPack(program: Command, to: To): void {
@@ -15,21 +14,19 @@ export function addPack(program: Command, to: To): void {
     )
   dated(filtered(reading(pack, 'list')))
     .summary('list the receipts of a pack, oldest first')
-    .addHelpText(
-      ...examples(
-        ['tollgate pack list all.pack --trust trust.json', ''],
-        ['tollgate pack list all.pack --trust trust.json --verdict DENY --since 2026-01-05', ''],
-      ),
+    .examples(
+      ['tollgate pack list all.pack --trust trust.json', ''],
+      ['tollgate pack list all.pack --trust trust.json --verdict DENY --since 2026-01-05', ''],
     )
     .action(to(async () => (await import('./pack-list.ts')).runList))
   reading(pack, 'show')
     .summary('show one receipt, with its approval, effect and policy')
     .argument('<receipt>', 'its id, at least 8 digits of it, or its index in the ledger')
-    .addHelpText(...examples(['tollgate pack show all.pack 12 --trust trust.json', '']))
+    .examples(['tollgate pack show all.pack 12 --trust trust.json', ''])
     .action(to(async () => (await import('./pack-show.ts')).runShow))
   dated(filtered(reading(pack, 'find').argument('<text>', 'the text; upper and lower case are the same')))
     .summary('list the receipts that contain a text')
-    .addHelpText(...examples(['tollgate pack find all.pack "incident 7" --trust trust.json', '']))
+    .examples(['tollgate pack find all.pack "incident 7" --trust trust.json', ''])
     .action(to(async () => (await import('./pack-list.ts')).runFind))
 }
 

@@ -1,9 +1,9 @@
 // Declares `tollgate setup`.
 
-import { Option, type Command } from 'commander'
+import { Option } from 'commander'
 import type { To } from '../commands.ts'
 import { local } from '../program/forms.ts'
-import { examples } from '../program/help.ts'
+import type { Command } from '../program/help.ts'
 import { CLIENTS } from './clients/clients.ts'
 
 /** Adds `setup`. */
@@ -23,13 +23,11 @@ export function addSetupTargets(program: Command, to: To): void {
     .addOption(new Option('--client <name...>', 'only these clients').choices([...CLIENTS]))
     .option('--dry-run', 'only show what would change')
     .option('--yes', 'do not ask for confirmation')
-    .addHelpText(
-      ...examples(
-        ['tollgate setup mcp --dry-run', 'look first'],
-        ['tollgate setup mcp', ''],
-        ['tollgate setup mcp files --client cursor', 'one server of one client'],
-        ['tollgate setup mcp undo', 'restore the files'],
-      ),
+    .examples(
+      ['tollgate setup mcp --dry-run', 'look first'],
+      ['tollgate setup mcp', ''],
+      ['tollgate setup mcp files --client cursor', 'one server of one client'],
+      ['tollgate setup mcp undo', 'restore the files'],
     )
     .action(to(async () => (await import('./setup-mcp.ts')).runSetupMcp))
   mcp

@@ -11,7 +11,7 @@ export type TableRow = Readonly<Record<string, unknown>>
 type Value = number | string | Uint8Array
 
 /** A prepared statement. */
-export interface Statement {
+interface Statement {
   run(...values: readonly Value[]): { readonly changes: number | bigint }
   get(...values: readonly Value[]): TableRow | undefined
   all(...values: readonly Value[]): readonly TableRow[]
