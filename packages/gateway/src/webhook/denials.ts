@@ -104,7 +104,7 @@ function linesOf(total: number, calls: readonly Row[]): readonly string[] {
         `${times} × ${quoted(tool)} of ${quoted(principal)}: ${reason_code}`,
     ),
     ...(others === 0 ? [] : [`${others} × other calls`]),
-    'Look at them: tollgate receipts list --verdict DENY',
+    'Look at them: `tollgate receipts list --verdict DENY`',
   ]
 }
 

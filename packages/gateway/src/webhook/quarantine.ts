@@ -74,7 +74,7 @@ function quarantineMessage(kernel: Kernel, server: string, all: readonly Unappro
       lines: [
         `The MCP server ${quoted(server)} offers ${all.length} definitions that wait for your review, ${changed} of them changed.`,
         `${names.map(quoted).join(', ')}${others === 0 ? '' : ` and ${others} more`}`,
-        `Review them: tollgate mcp approve ${server}`,
+        `Review them: \`tollgate mcp approve ${server}\``,
       ],
     }),
   }

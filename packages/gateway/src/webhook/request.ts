@@ -104,6 +104,6 @@ function linesOf({ id, principal, tool, reason, rule, until }: ApprovalRequest):
   return [
     `A call of ${quoted(principal)} waits for an approval: ${quoted(tool)}.`,
     `${REASONS[reason].sentence}${rule === null ? '' : ` Rule: ${quoted(rule)}.`}`,
-    `Answer it before ${new Date(until).toISOString()}: tollgate approvals show ${id}`,
+    `Answer it before ${new Date(until).toISOString()}: \`tollgate approvals show ${id}\``,
   ]
 }

@@ -13,6 +13,7 @@ export interface LineProblem {
 export async function problemOf(line: string): Promise<LineProblem | undefined> {
   const words = shellWords(line)
   const program = await createProgram(() => undefined, words[0])
+  if (isUnknownOfMcp(program, words)) return { about: `unknown command \`${line}\``, missing: false }
   for (const command of all(program)) {
     command.exitOverride().configureOutput({ writeOut: ignored, writeErr: ignored, outputError: ignored })
     // The program itself and plain groups have no action: another word is an unknown command.
@@ -29,6 +30,13 @@ export async function problemOf(line: string): Promise<LineProblem | undefined> 
     if (/help|version/.test(fault.code)) return undefined
     return { about: fault.message, missing: fault.code.startsWith('commander.missing') }
   }
+}
+
+/** Without a known command, `mcp` is the wrapper, which takes any words but only after `--`. */
+function isUnknownOfMcp(program: Command, [group, name]: readonly string[]): boolean {
+  if (group !== 'mcp' || name === undefined || name.startsWith('-')) return false
+  const mcp = program.commands.find((command) => command.name() === group)
+  return mcp?.commands.every((command) => command.name() !== name) === true
 }
 
 const ignored = (): void => undefined

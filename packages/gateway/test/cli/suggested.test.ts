@@ -37,6 +37,20 @@ function suggestedIn(folder: string, isWanted: (name: string) => boolean): Found
     )
 }
 
+/** Returns the lines of a folder that have a command in a sentence without backticks, where it would not be found. */
+function unmarkedIn(folder: string): readonly string[] {
+  const names = program.commands.map((command) => command.name()).join('|')
+  const unmarked = new RegExp(
+    `^(?! *(?://|/?\\*)).*(?<![\\w\`'"/.@-]|\` {2})tollgate (?:${names})(?![\\w=])`,
+    'gm',
+  )
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => isSource(name) && !DECLARED.test(name))
+    .flatMap((name) =>
+      [...readFileSync(folder + name, 'utf8').matchAll(unmarked)].map(([line]) => line.trim()),
+    )
+}
+
 /** Returns the commands that a text has on lines of their own, without notes, pipes and redirections. */
 function commandLines(text: string, place: string): Found {
   return [...text.matchAll(/^ +(?:.*[|(] ?)?tollgate (.*)$/gm)].map(
@@ -44,7 +58,7 @@ function commandLines(text: string, place: string): Found {
   )
 }
 
-async function helpTexts(): Promise<Found> {
+function helpTexts(): Found {
   const walk = (command: Command): Found => {
     let text = ''
     // Wide enough for one line for each example.
@@ -53,7 +67,7 @@ async function helpTexts(): Promise<Found> {
     const [, examples = ''] = text.split('\nExamples:\n')
     return [...commandLines(examples, `help of ${command.name()}`), ...command.commands.flatMap(walk)]
   }
-  return walk(await createProgram(() => undefined))
+  return walk(program)
 }
 
 function banner(): Found {
@@ -93,19 +107,25 @@ const NAMES: Readonly<Record<string, string>> = {
   'mcp --': 'the wrapper that `mcp` alone is',
 }
 
-// The banner is checked as it is printed.
+// The banner and the examples of help texts are checked as they are printed.
 const isSource = (name: string): boolean => name.endsWith('.ts') && name !== 'cli/setup/welcome.ts'
+const DECLARED = /(?:^|[/-])(?:commands|groups)\.ts$/
+const program = await createProgram(() => undefined)
 const SUGGESTIONS = PACKAGES.flatMap((folder) => suggestedIn(folder, isSource))
 const MESSAGES = SUGGESTIONS.flatMap(([text, place]): Found => {
   const words = COMPUTED[text] ?? [text]
   return typeof words === 'string' || text in NAMES ? [] : words.map((each) => [each, place] as const)
 })
-const LINES = [...(await helpTexts()), ...banner(), ...suggestedIn(SCRIPTS, () => true)]
+const LINES = [...helpTexts(), ...banner(), ...suggestedIn(SCRIPTS, () => true)]
 
 describe('a command that the product prints', () => {
   it('is found in the sources', () => {
     expect(MESSAGES.length).toBeGreaterThan(100)
     expect(LINES.length).toBeGreaterThan(80)
+  })
+
+  it('is in backticks if it is in a sentence', () => {
+    expect(PACKAGES.flatMap(unmarkedIn)).toEqual([])
   })
 
   it.each([...MESSAGES, ...LINES])('can run as printed: tollgate %s (%s)', async (text) => {
@@ -125,6 +145,7 @@ describe('a wrong command', () => {
     ['polcy check', 'unknown command'],
     ['policy chek', 'unknown command'],
     ['policy check --strickt', 'unknown option'],
+    ['mcp aprove files', 'unknown command'],
     ['doctor now', 'too many arguments'],
     ['approvals approve', 'missing required argument'],
     ['tokens issue --principal user:a', "required option '--role"],
