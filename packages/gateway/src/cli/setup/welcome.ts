@@ -31,11 +31,12 @@ export function welcome(about: WelcomeFacts): readonly string[] {
     ...settings(about),
     ...calls(about),
     ...section(
-      'To put an MCP server behind the gateway, wrap its command in the configuration of your MCP client, like this:',
-      entry(about),
+      'To put the MCP servers of your clients behind the gateway (it shows every change first):',
+      `tollgate setup mcp${data}`,
     ),
     ...section(
-      'After the client has connected, review the tools of the server and approve them:',
+      'Or wrap the command of one server by hand, like this. After its client has connected, approve the tools:',
+      entry(about),
       `tollgate mcp list${data}`,
       `tollgate mcp approve NAME${data}`,
     ),
