@@ -159,7 +159,7 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   STORAGE_QUOTA_EXCEEDED: deny(
     'The principal has used up its storage for today (UTC).',
     'Stop the agent, and ask an operator to read its receipts. The limit resets at midnight UTC.',
-    '`tollgate unfreeze principal NAME` resets the storage that it has used today; `limits.storage` sets the limit.',
+    '`tollgate unfreeze principal NAME` sets the count of today back to zero; `limits.storage` sets the limit.',
   ),
   DENY_TOOL_NOT_FOUND: deny(
     'The tool is not in the catalogue.',
@@ -266,7 +266,7 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   POLICY_EVALUATION_ERROR: deny(
     'The condition of a policy rule failed with an error.',
-    'Correct the rule that the receipt names. Numbers in arguments are doubles: compare them with `1.0`, not with `1`.',
+    'Correct the rule that the receipt names. In conditions, numbers from arguments are doubles: compare them with `1.0`, not with `1`.',
   ),
   OUTSIDE_HOURS: deny(
     'The policy does not allow this call at this time of the day or week.',
