@@ -1,7 +1,7 @@
 // Creates directories one level at a time. Node's recursive `mkdir` never returns where the system reports a missing parent
-// that exists, as `/proc` does.
+// that exists, as `/proc` does. And makes files and directories durable.
 
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { GatewayError } from './error.ts'
 
@@ -23,6 +23,16 @@ export function requireUsable(path: string): void {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (cause) {
     throw unusable(path, path, cause)
+  }
+}
+
+/** Makes the contents of a file, or the names in a directory, durable. */
+export function syncPath(path: string, flags: 'r' | 'r+' = 'r'): void {
+  const descriptor = openSync(path, flags)
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

@@ -20,7 +20,7 @@ import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { importSigningKey, type PublicKey } from '@tollgate/evidence'
 import type { Config } from './config/config.ts'
-import { makeDirectory } from './directory.ts'
+import { makeDirectory, syncPath } from './directory.ts'
 import { GatewayError } from './error.ts'
 
 /** A `ledger` key signs checkpoints and key changes. A `writer` key signs receipts. */
@@ -101,13 +101,7 @@ export function writePrivately(file: string, pem: string): void {
 /** Makes a new file name durable. */
 function syncDirectory(path: string): void {
   // Windows cannot open a directory.
-  if (WINDOWS) return
-  const descriptor = openSync(path, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
+  if (!WINDOWS) syncPath(path)
 }
 
 /**
@@ -325,6 +319,6 @@ function codeOf(fault: unknown): string {
   return code ?? 'unknown fault'
 }
 
-function unusable(message: string, hints: readonly string[]): GatewayError {
+export function unusable(message: string, hints: readonly string[]): GatewayError {
   return new GatewayError('KEY_UNUSABLE', message, { hints })
 }

@@ -7,7 +7,7 @@ import { dirname } from 'node:path'
 import type { Config } from './config/config.ts'
 import { isInside } from './config/place.ts'
 import { GatewayError } from './error.ts'
-import { readPrivately, writePrivately } from './keyring.ts'
+import { readPrivately, unusable, writePrivately } from './keyring.ts'
 import { createSealer, KEY_BYTES, type Sealer } from './sealing.ts'
 
 type KeyPlace = Pick<Config, 'data'> & { readonly keep: Pick<Config['keep'], 'keyFile'> }
@@ -74,8 +74,4 @@ function missing(keyFile: string): GatewayError {
     'restore it from your backup',
     'or run `tollgate keys seal` to create a new one; kept calls and the arguments of waiting approvals are then lost',
   ])
-}
-
-function unusable(message: string, hints: readonly string[]): GatewayError {
-  return new GatewayError('KEY_UNUSABLE', message, { hints })
 }

@@ -7,7 +7,8 @@ import type { LedgerView } from '../view.ts'
 import { receiptOf } from './receipts.ts'
 import { FLAG, HASH, list, NAME, object, described, TIME, type ApiSchema } from './schema.ts'
 
-interface LineageLink {
+/** One delegation of a chain. */
+export interface LineageLink {
   readonly delegation: string
   readonly delegator: string
   readonly delegate: string

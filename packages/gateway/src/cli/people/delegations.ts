@@ -1,5 +1,6 @@
 // `tollgate delegations list`, `show` and `revoke`.
 
+import type { LineageLink } from '../../api/lineage.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
 import { withConnection, type Connection } from '../program/connect.ts'
@@ -18,15 +19,6 @@ interface ShownDelegation {
   readonly parent: string | null
   readonly standing: string
   readonly receipt: string
-}
-
-/** One delegation of a chain, as the API returns it. */
-export interface ShownLink {
-  readonly delegation: string
-  readonly delegator: string
-  readonly delegate: string
-  readonly until: string
-  readonly revoked: boolean
 }
 
 /** Lists the delegations. */
@@ -62,7 +54,7 @@ function format(delegations: readonly ShownDelegation[]): string {
 export async function runShow(terminal: Terminal, options: GatewayOptions, which = ''): Promise<number> {
   return withConnection(options, 'read', async (connection) => {
     const id = await delegationOf(connection, which)
-    const found = await ask<ShownDelegation & { readonly lineage: readonly ShownLink[] }>(
+    const found = await ask<ShownDelegation & { readonly lineage: readonly LineageLink[] }>(
       connection,
       `/v1/delegations/${id}`,
     )
@@ -71,7 +63,7 @@ export async function runShow(terminal: Terminal, options: GatewayOptions, which
   })
 }
 
-function describe(each: ShownDelegation, lineage: readonly ShownLink[]): string {
+function describe(each: ShownDelegation, lineage: readonly LineageLink[]): string {
   return pairs([
     ['delegation', each.id],
     ['from', shown(each.delegator)],
@@ -88,7 +80,7 @@ function describe(each: ShownDelegation, lineage: readonly ShownLink[]): string 
 }
 
 /** Formats a chain of delegations: the principals, then each delegation. */
-export function lineageRows(lineage: readonly ShownLink[]): readonly (readonly [string, string])[] {
+export function lineageRows(lineage: readonly LineageLink[]): readonly (readonly [string, string])[] {
   const root = lineage.at(-1)
   if (!root) return []
   const names = [...lineage.map(({ delegate }) => delegate), root.delegator].map(shown)

@@ -1,9 +1,10 @@
 // `tollgate sessions show`: shows the state of a session and its delegations.
 
+import type { LineageLink } from '../../api/lineage.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { ask, queryOf } from '../program/ask.ts'
 import { withConnection, type Connection } from '../program/connect.ts'
-import { lineageRows, type ShownLink } from './delegations.ts'
+import { lineageRows } from './delegations.ts'
 import { pointsOf } from '../receipts/detail.ts'
 import type { ReceiptPage } from '../receipts/receipts.ts'
 import { moment, pairs, shown } from '../program/table.ts'
@@ -20,7 +21,7 @@ interface ShownSession {
   readonly elevated: { readonly tier: string; readonly until: string } | null
   readonly trust: string | null
   readonly risk: { readonly turns: number; readonly trajectory_risk_score: string }
-  readonly lineage: readonly ShownLink[]
+  readonly lineage: readonly LineageLink[]
   readonly last: { readonly receipt: string; readonly time: string }
 }
 

@@ -1,13 +1,13 @@
 // `tollgate policy fmt`: formats policy files in place.
 
-import { closeSync, fchmodSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync } from 'node:fs'
-import { rmSync, statSync, writeSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import process from 'node:process'
 import { readConfig } from '../../config/config.ts'
 import { formatPolicy } from '../../workbench/format.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf } from '../program/connect.ts'
 import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
+import { replaceFile } from '../setup/changes/replace-file.ts'
 import { placed } from './policy-file.ts'
 
 interface FmtOptions extends DataOptions {
@@ -25,7 +25,7 @@ export async function runFmt(
   // Format all files first, so that a mistake in one leaves every file unchanged.
   const results = files.map((file) => ({ file, ...formatted(readFileSync(file, 'utf8'), file) }))
   const changing = results.filter(({ text, before }) => text !== before)
-  if (options.check !== true) for (const { file, text } of changing) replace(file, text)
+  if (options.check !== true) for (const { file, text } of changing) replaceFile(file, Buffer.from(text))
   const changed = changing.map(({ file }) => file)
   const isFine = options.check !== true || changed.length === 0
   terminal.data({ ok: isFine, files, changed }, changed.join('\n'))
@@ -76,30 +76,4 @@ function formatted(before: string, file: string): { readonly text: string; reado
   const result = formatPolicy(before)
   if (result.ok) return { text: result.text, before }
   throw new CommandError(`\`${file}\` has mistakes; nothing was written`, ...placed(file, result.mistakes))
-}
-
-/** Replaces the text of a file atomically: readers see the old or the new text, also after a crash. */
-function replace(file: string, text: string): void {
-  // Replace the target of a link, not the link.
-  const target = realpathSync(file)
-  const { mode } = statSync(target)
-  const temporary = `${target}.${process.pid}.tmp`
-  try {
-    const handle = openSync(temporary, 'wx', 0o600)
-    try {
-      writeAll(handle, Buffer.from(text))
-      fchmodSync(handle, mode & 0o7777)
-      fsyncSync(handle)
-    } finally {
-      closeSync(handle)
-    }
-    renameSync(temporary, target)
-  } catch (fault) {
-    rmSync(temporary, { force: true })
-    throw fault
-  }
-}
-
-function writeAll(handle: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length;) at += writeSync(handle, bytes, at)
 }

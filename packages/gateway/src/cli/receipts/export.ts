@@ -1,19 +1,11 @@
 // `tollgate export`: writes an evidence pack. The file gets its name only when it is complete.
 
-import {
-  createWriteStream,
-  existsSync,
-  linkSync,
-  openSync,
-  fsyncSync,
-  closeSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
+import { createWriteStream, existsSync, linkSync, renameSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import process from 'node:process'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { syncPath } from '../../directory.ts'
 import { accepted, queryOf } from '../program/ask.ts'
 import { connect, sayPlace, type Connection } from '../program/connect.ts'
 import { onInterrupt } from '../program/interrupt.ts'
@@ -143,21 +135,12 @@ async function writeNew(target: string, bytes: AsyncIterable<Uint8Array>): Promi
   try {
     const file = createWriteStream(partial, { flags: 'wx', mode: 0o600 })
     await pipeline(Readable.from(bytes), file)
-    syncFile(partial)
+    syncPath(partial, 'r+')
     giveName(partial, target)
     return file.bytesWritten
   } finally {
     undo()
     forget()
-  }
-}
-
-function syncFile(path: string): void {
-  const descriptor = openSync(path, 'r+')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }
 

@@ -1,7 +1,8 @@
 // Copies the ledger while it may be in use.
 
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { backup, type DatabaseSyncInstance } from '@photostructure/sqlite'
+import { syncPath } from '../../directory.ts'
 import { GatewayError } from '../../error.ts'
 import { createPrivately, endTransaction, faultOf, openForReading } from './database.ts'
 import { headIn } from './writer.ts'
@@ -34,7 +35,7 @@ export async function backupLedger(
       onProgress(totalPages - remainingPages, totalPages)
     // Sound: `openForReading` uses this driver.
     await backup(db as DatabaseSyncInstance, partial, { rate: 1000, progress })
-    syncFile(partial)
+    syncPath(partial)
     renameSync(partial, target)
     return { size }
   } catch (cause) {
@@ -44,10 +45,4 @@ export async function backupLedger(
     endTransaction(db)
     db.close()
   }
-}
-
-function syncFile(file: string): void {
-  const descriptor = openSync(file, 'r')
-  fsyncSync(descriptor)
-  closeSync(descriptor)
 }

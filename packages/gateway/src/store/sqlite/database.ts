@@ -1,8 +1,9 @@
 // Opens the ledger file, defines its tables, and translates SQLite errors into messages for people.
 
-import { accessSync, closeSync, constants, existsSync, fsyncSync, openSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { syncPath } from '../../directory.ts'
 import { GatewayError } from '../../error.ts'
 
 /** A row of a table, by column. Values must be checked before use. */
@@ -110,19 +111,10 @@ export function openDatabase(data: string): Database {
     prepare(db)
     // SQLite silently opens a read-only file, so the system is asked.
     accessSync(file, constants.W_OK)
-    syncDirectory(data)
+    // Makes the name of the log durable. SQLite syncs the directory too, but does not report a failure.
+    syncPath(data)
     return db
   })
-}
-
-/** Makes the name of the log durable. SQLite syncs the directory too, but does not report a failure. */
-function syncDirectory(data: string): void {
-  const directory = openSync(data, 'r')
-  try {
-    fsyncSync(directory)
-  } finally {
-    closeSync(directory)
-  }
 }
 
 /** Opens a ledger file for reading, also next to a running gateway. @throws GatewayError as `openDatabase`. */

@@ -27,7 +27,7 @@ import {
   schemaOf,
   type Database,
 } from './database.ts'
-import { checkRemembered, remember } from './tail-remembered.ts'
+import { checkRemembered, remember, type RememberedOptions } from './tail-remembered.ts'
 import { LedgerReader } from './reader.ts'
 import { knownKeys, serviceIn, type Service } from './service.ts'
 import { bytes, envelopeOf, openNodes, openTree } from './tree.ts'
@@ -60,18 +60,11 @@ export interface FsckProgress {
   readonly total: number
 }
 
-interface FsckOptions {
-  readonly data: string
-  readonly origin: string
-  readonly writer: string
-  readonly guard: string | undefined
-}
-
 const MAX_LISTED = 100
 
 /** Checks a ledger file. Reports bad contents as problems; throws only if the file cannot be opened. */
 export async function fsckLedger(
-  options: FsckOptions,
+  options: RememberedOptions,
   onProgress: (progress: FsckProgress) => void,
 ): Promise<FsckReport> {
   const db = openForReading(options.data)
@@ -107,7 +100,7 @@ export async function fsckLedger(
 
 interface FsckRun {
   readonly db: Database
-  readonly options: FsckOptions
+  readonly options: RememberedOptions
   readonly found: (code: string, at: string | undefined, message: string, hints?: readonly string[]) => void
   readonly onProgress: (progress: FsckProgress) => void
 }

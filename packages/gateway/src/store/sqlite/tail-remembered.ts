@@ -6,7 +6,8 @@ import { checkTail } from './tail-check.ts'
 import { rememberedHead } from './guard.ts'
 import { serviceIn } from './service.ts'
 
-interface RememberedOptions {
+/** The ledger of a data directory, and where its remembered head is. */
+export interface RememberedOptions {
   readonly data: string
   readonly origin: string
   readonly writer: string

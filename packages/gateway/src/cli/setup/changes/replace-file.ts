@@ -15,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs'
 import process from 'node:process'
+import { syncPath } from '../../../directory.ts'
 
 /** Replaces the contents. Mode and owner stay, and a symbolic link still leads to the same file. @throws if nothing was changed. */
 export function replaceFile(file: string, bytes: Uint8Array): void {
@@ -32,12 +33,7 @@ export function writePrivate(file: string, text: string): void {
 /** Copies a file to a new name with its mode. @throws if the new name is taken. */
 export function copyAside(file: string, copy: string): void {
   copyFileSync(realpathSync(file), copy, constants.COPYFILE_EXCL)
-  const opened = openSync(copy, 'r')
-  try {
-    fsyncSync(opened)
-  } finally {
-    closeSync(opened)
-  }
+  syncPath(copy)
 }
 
 interface Owner {
