@@ -128,7 +128,8 @@ function readRequest(
   return { ...request, clock, delegation, page, answer: newest ? readAnswer(newest, answer?.id ?? '') : null }
 }
 
-function readAnswer(approval: Approval, id: string): Answer {
+/** Returns the answer in a receipt. */
+export function readAnswer(approval: Approval, id: string): Answer {
   const { answer, widen, approver, because = null, expires, lamport_clock: clock } = approval
   return {
     id,

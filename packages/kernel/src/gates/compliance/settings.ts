@@ -5,8 +5,7 @@ import type { HostPattern } from '../../destinations/pattern.ts'
 import { glob, type Glob } from '../../policy/glob.ts'
 import type { Place, Reader } from '../../policy/reader/read.ts'
 import { readHosts } from '../../policy/reader/hosts.ts'
-import { readLabels } from '../../policy/reader/labels.ts'
-import { checkId, checkName, readShort } from '../../policy/reader/names.ts'
+import { checkId, checkName, readLabels, readShort } from '../../policy/reader/names.ts'
 import {
   about,
   EFFECT,

@@ -4,7 +4,6 @@ import { TIERS, EFFECT_CLASSES, type EffectClass, type Tier } from '@tollgate/ev
 import type { Place, Reader } from '../../policy/reader/read.ts'
 import { about, DURATION, each, keysOf, record, TIER } from '../../policy/reader/schema.ts'
 import type { GateSection } from '../../policy/reader/section.ts'
-import { readEnumMap } from '../../policy/reader/enum-map.ts'
 
 /** The settings of the privilege gate. */
 export interface PrivilegeSettings {
@@ -59,7 +58,7 @@ export const privilegeSettings: GateSection<PrivilegeSettings | undefined> = {
 export function readPrivilege(reader: Reader, place: Place): PrivilegeSettings {
   const fields = reader.fields(place, keysOf(SCHEMA))
   return {
-    needs: readEnumMap(reader, fields?.needs, TIERS, DEFAULT_NEEDS),
+    needs: reader.words(fields?.needs, TIERS, DEFAULT_NEEDS),
     elevation: readElevation(reader, fields?.elevation),
   }
 }

@@ -1,7 +1,7 @@
 // Checks of subschemas that apply to the same value as their parent schema.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { entriesOf, get, isList, isObject, resolve } from './keywords.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence/core'
+import { entriesOf, get, resolve } from './keywords.ts'
 import { ADDITIONAL, UNNAMED, type Compile } from './members.ts'
 import { NOTHING, CheckedValues, type Check, type FoundProblem, type SchemaRun } from './run.ts'
 

@@ -1,16 +1,7 @@
 // Decides which schemas are closed. A schema that names properties and does not mention others refuses others.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import {
-  schemaLinksOf,
-  get,
-  inPlaceOf,
-  isList,
-  isObject,
-  SHAPES,
-  textsOf,
-  type SchemaLink,
-} from './keywords.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence/core'
+import { schemaLinksOf, get, inPlaceOf, SHAPES, textsOf, type SchemaLink } from './keywords.ts'
 
 /**
  * The way to close a schema. `own`: its own keywords name all properties. `unevaluated`: its branches name properties too, so the

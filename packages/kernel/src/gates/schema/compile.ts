@@ -1,9 +1,9 @@
 // Compiles a reviewed schema to a check: one closure per subschema. No code is generated.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isObject, type Json, type JsonObject } from '@tollgate/evidence/core'
 import { branchChecks, unevaluatedCheck } from './branches.ts'
 import { closingRules, type ClosingRules } from './closing.ts'
-import { get, isObject } from './keywords.ts'
+import { get } from './keywords.ts'
 import { arrayChecks, objectChecks, type Compile } from './members.ts'
 import { ANYTHING, inOrder, NOTHING, type Check } from './run.ts'
 import { valueChecks } from './values.ts'

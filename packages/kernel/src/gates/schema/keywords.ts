@@ -1,6 +1,6 @@
 // The keywords of JSON Schema, and the links from a schema to its subschemas.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence/core'
 
 /** The required form of a keyword's value. */
 export type KeywordShape =
@@ -163,17 +163,9 @@ export function numberOf(object: JsonObject, keyword: string): number | undefine
   return typeof value === 'number' ? value : undefined
 }
 
-export function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value)
-}
-
 /** Returns the members of an object; none for other values. */
 export function entriesOf(value: Json | undefined): readonly (readonly [string, Json])[] {
-  return value !== undefined && isObject(value) ? Object.entries(value) : []
+  return isObject(value) ? Object.entries(value) : []
 }
 
 /** Returns the strings of a list; none for other values. */

@@ -1,7 +1,7 @@
 // Checks the members of an object or an array.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
-import { entriesOf, get, isList, isObject, numberOf, shown, shownStep, textsOf } from './keywords.ts'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence/core'
+import { entriesOf, get, numberOf, shown, shownStep, textsOf } from './keywords.ts'
 import { NOTHING, type Check, type SchemaRun, type CheckedValues } from './run.ts'
 import { areUnique, usablePattern } from './values.ts'
 

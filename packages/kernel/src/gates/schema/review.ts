@@ -1,13 +1,11 @@
 // Finds the reasons to refuse a schema. It only reads the schema and needs no arguments.
 
-import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence/core'
+import { canonicalize, isList, isObject, type Json, type JsonObject } from '@tollgate/evidence/core'
 import {
   schemaLinksOf,
   entriesOf,
   get,
   inPlaceOf,
-  isList,
-  isObject,
   resolve,
   SHAPES,
   shown,

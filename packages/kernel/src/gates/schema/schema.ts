@@ -1,10 +1,9 @@
 // The JSON Schema of a tool's arguments. The schema comes from an untrusted server, so it is reviewed before use, no code is
 // generated from it, and checks take bounded time.
 
-import type { Json } from '@tollgate/evidence'
+import { isObject, type Json } from '@tollgate/evidence/core'
 import { KernelError } from '../../error.ts'
 import { compileChecks } from './compile.ts'
-import { isObject } from './keywords.ts'
 import { reviewSchema } from './review.ts'
 import { SchemaRun, type Check } from './run.ts'
 

@@ -1,7 +1,7 @@
 // Checks a value without its members: its type, its size and its allowed values.
 
-import { canonicalize, type Json, type JsonObject } from '@tollgate/evidence/core'
-import { get, isList, isObject, numberOf, textsOf } from './keywords.ts'
+import { canonicalize, isList, isObject, type Json, type JsonObject } from '@tollgate/evidence/core'
+import { get, numberOf, textsOf } from './keywords.ts'
 import { compilePattern, type SchemaPattern } from './pattern.ts'
 import { NOTHING, type Check, type SchemaRun } from './run.ts'
 

@@ -1,6 +1,6 @@
 // Finds the sinks of a call: the values that must be in the scope of its session. Messages name a sink by its path only.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json } from '@tollgate/evidence/core'
 import type { Destination } from '../../destinations/find.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
 import { hostValue, MOST_VALUES, valuesIn, type Value } from '../../text/values.ts'
@@ -187,12 +187,4 @@ const SPACES = /\s+/gu
 export function spelt(text: string): string {
   const plain = text.normalize('NFKC').toLowerCase().replace(SPACES, ' ').trim()
   return plain.length > 1 && (plain.startsWith('#') || plain.startsWith('@')) ? plain.slice(1) : plain
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value)
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

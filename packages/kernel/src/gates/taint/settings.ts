@@ -3,10 +3,9 @@
 import type { HostPattern } from '../../destinations/pattern.ts'
 import type { Place, Reader } from '../../policy/reader/read.ts'
 import { readHosts } from '../../policy/reader/hosts.ts'
-import { checkLabel, readLabels } from '../../policy/reader/labels.ts'
+import { checkLabel, readLabels } from '../../policy/reader/names.ts'
 import { about, HOSTS, keysOf, LABEL, LABELS, mapping, record, words } from '../../policy/reader/schema.ts'
 import type { GateSection } from '../../policy/reader/section.ts'
-import { readEnumMap } from '../../policy/reader/enum-map.ts'
 
 /** The action on a value at a sink because of its origin. */
 export type ValueRule = 'allow' | 'ask' | 'deny'
@@ -88,7 +87,7 @@ export function readTaint(reader: Reader, place: Place): TaintSettings {
     ask: ask ? readAsked(reader, ask, denied, deny !== undefined) : DEFAULT_TAINT.ask,
     internal: readHosts(reader, internal, 'a hostname'),
     follow: (follow && reader.word(follow, '`follow`', ['values', 'session'])) ?? DEFAULT_TAINT.follow,
-    provenance: readEnumMap(reader, provenance, RULES, DEFAULT_TAINT.provenance),
+    provenance: reader.words(provenance, RULES, DEFAULT_TAINT.provenance),
     results: results ? readResults(reader, results) : DEFAULT_TAINT.results,
   }
 }

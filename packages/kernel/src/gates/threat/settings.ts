@@ -5,7 +5,6 @@ import type { JsonObject } from '@tollgate/evidence/core'
 import type { Place, Reader } from '../../policy/reader/read.ts'
 import { about, keysOf, part, record, words } from '../../policy/reader/schema.ts'
 import type { GateSection } from '../../policy/reader/section.ts'
-import { readEnumMap } from '../../policy/reader/enum-map.ts'
 
 /** The action on findings in a call, or in texts that come with it. */
 export type CallAnswer = 'label' | 'ask' | 'deny'
@@ -65,8 +64,8 @@ export const threatSettings: GateSection<ThreatSettings | undefined> = {
 export function readThreat(reader: Reader, place: Place): ThreatSettings {
   const fields = reader.fields(place, keysOf(SCHEMA))
   return {
-    arguments: readEnumMap(reader, fields?.arguments, CALL_ANSWERS, DEFAULT_THREAT.arguments, SEVERITIES),
-    results: readEnumMap(reader, fields?.results, RESULT_ANSWERS, DEFAULT_THREAT.results, SEVERITIES),
-    sources: readEnumMap(reader, fields?.sources, CALL_ANSWERS, DEFAULT_THREAT.sources, SEVERITIES),
+    arguments: reader.words(fields?.arguments, CALL_ANSWERS, DEFAULT_THREAT.arguments, SEVERITIES),
+    results: reader.words(fields?.results, RESULT_ANSWERS, DEFAULT_THREAT.results, SEVERITIES),
+    sources: reader.words(fields?.sources, CALL_ANSWERS, DEFAULT_THREAT.sources, SEVERITIES),
   }
 }

@@ -3,8 +3,7 @@
 import { EFFECT_CLASSES, type EffectClass, type Json, type JsonObject } from '@tollgate/evidence/core'
 import { compileSchema, type ArgumentsSchema } from '../../gates/schema/schema.ts'
 import { glob, type Glob } from '../glob.ts'
-import { readLabels } from '../reader/labels.ts'
-import { checkName } from '../reader/names.ts'
+import { checkName, readLabels } from '../reader/names.ts'
 import {
   about,
   between,

@@ -154,6 +154,23 @@ export class Reader {
     return found
   }
 
+  /** Returns a mapping with one of a closed list of words per key. Missing keys get their defaults. */
+  words<Name extends string, Word extends string>(
+    place: Place | undefined,
+    words: readonly Word[],
+    otherwise: Readonly<Record<Name, Word>>,
+    // Safe cast: the defaults have all keys.
+    names: readonly Name[] = Object.keys(otherwise) as Name[],
+  ): Readonly<Record<Name, Word>> {
+    const fields = place && this.fields(place, names)
+    const read: Record<Name, Word> = { ...otherwise }
+    for (const name of names) {
+      const at = fields?.[name]
+      if (at) read[name] = this.word(at, `\`${name}\``, words) ?? otherwise[name]
+    }
+    return read
+  }
+
   /** Returns a number between two bounds. */
   number(place: Place, what: string, least: number, most: number): number | undefined {
     return this.#orNote(

@@ -27,6 +27,7 @@ import {
   type KeptCall,
   type KeptEffect,
 } from '../../road/kept.ts'
+import { readAnswer } from '../../open/resume.ts'
 import type { Opening } from '../../road/openings.ts'
 import { parsePolicy, type Policy } from '../../policy/parse/parse.ts'
 import { remembersData } from '../../policy/uses.ts'
@@ -349,20 +350,11 @@ class Replayer {
   }
 
   #answer(id: string, approval: Approval): void {
-    const { decision, answer, widen, approver, because = null, expires, lamport_clock } = approval
+    const { decision } = approval
     const request = this.#kernel.approvals.find({ id: decision })
     if (!request) return
-    const given = {
-      id,
-      clock: lamport_clock,
-      granted: answer === 'GRANTED',
-      widen: widen === true,
-      approver,
-      because,
-      until: Date.parse(expires),
-    }
     this.#answers.set(id, decision)
-    this.#kernel.approvals.set({ ...request, answer: given })
+    this.#kernel.approvals.set({ ...request, answer: readAnswer(approval, id) })
   }
 
   #pin({ op, tool, definition_hash: hash }: Pin): void {

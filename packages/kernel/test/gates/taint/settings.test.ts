@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readYaml } from '../../../src/policy/reader/read.ts'
-import { readLabels } from '../../../src/policy/reader/labels.ts'
+import { readLabels } from '../../../src/policy/reader/names.ts'
 import { DEFAULT_TAINT, readTaint, type TaintSettings } from '../../../src/gates/taint/settings.ts'
 import { matchesHost } from '../../../src/destinations/pattern.ts'
 
