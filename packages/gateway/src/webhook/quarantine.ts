@@ -1,4 +1,5 @@
-// Tools in quarantine: MCP servers offer them, and a person has not approved this definition.
+// Tools in quarantine: MCP servers offer them, and a person has not approved this definition. Other abilities of a server count only if
+// an earlier definition was approved: many people leave them unapproved on purpose.
 
 import { sha256Hex } from '@tollgate/evidence'
 import type { Kernel } from '@tollgate/kernel'
@@ -51,8 +52,14 @@ function quarantined({ catalogue }: Kernel): readonly Unapproved[] {
   return catalogue.names().flatMap((name) => {
     const hash = catalogue.offered(name)?.hash
     const pinned = catalogue.pinned(name)
-    return hash === undefined || hash === pinned ? [] : [{ name, hash, changed: pinned !== undefined }]
+    const changed = pinned !== undefined
+    const waits = hash !== pinned && (changed || isTool(name))
+    return hash !== undefined && waits ? [{ name, hash, changed }] : []
   })
+}
+
+function isTool(name: string): boolean {
+  return /^[^/:]*\//.test(name)
 }
 
 /** The names of a server's tools begin with its name and a slash; those of its other abilities with its name and a colon. */
@@ -72,7 +79,7 @@ function quarantineMessage(kernel: Kernel, server: string, all: readonly Unappro
     read: () => ({
       data: { server, count: all.length, changed, tools: names, review: `tollgate mcp approve ${server}` },
       lines: [
-        `The MCP server ${quoted(server)} offers ${all.length} definitions that wait for your review, ${changed} of them changed.`,
+        `The MCP server ${quoted(server)} offers tools that wait for your review: ${all.length}${changed === 0 ? '' : `, changed since an approval: ${changed}`}.`,
         `${names.map(quoted).join(', ')}${others === 0 ? '' : ` and ${others} more`}`,
         `Review them: \`tollgate mcp approve ${server}\``,
       ],

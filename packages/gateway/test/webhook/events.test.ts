@@ -100,7 +100,7 @@ describe.each(WEBHOOK_EVENTS)('the event %s', (event) => {
 })
 
 describe('events', () => {
-  it('name a changed tool, and nothing that a person has approved', async () => {
+  it('name a changed tool, and nothing that a person has approved or left unapproved', async () => {
     const { url, got } = await receiver(200)
     const gateway = await openSite()
     const { kernel } = gateway
@@ -110,6 +110,7 @@ describe('events', () => {
       await pinTool(kernel, name, definition.hash, 'user:olga')
     }
     await start(gateway, [hook(url)])
+    kernel.catalogue.offer('other:prompts/get', definitionOf({ name: 'an ability' }))
     kernel.catalogue.offer('files/read', definitionOf({ name: 'other' }))
     await until(() => got.length === 1)
     expect(ofType(got, 'tools.quarantined')).toMatchObject([{ changed: 1, tools: ['files/read'] }])
