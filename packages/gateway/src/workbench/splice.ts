@@ -28,7 +28,7 @@ export function insertRule(text: string, before: string, rule: string): Insertio
   const line = lineStart(text, start)
   const indent = /^( *)- +$/.exec(text.slice(line, start))?.[1]
   if (indent === undefined) return undefined
-  return { at: aboveComments(text, line), text: `${indented(rule, indent)}\n` }
+  return { at: aboveComments(text, line, indent), text: `${indented(rule, indent)}\n` }
 }
 
 /** Adds a text to a list. Returns undefined if there is no such list, or it is empty and has no brackets. */
@@ -64,12 +64,13 @@ function lineEnd(text: string, at: number): number {
   return end < 0 ? text.length : end
 }
 
-/** Comments directly above an item belong to it. */
-function aboveComments(text: string, line: number): number {
+/** Comments directly above an item belong to it. Those with more indent belong to the item before. */
+function aboveComments(text: string, line: number, indent: string): number {
+  const comment = new RegExp(`^ {0,${indent.length}}#`)
   let at = line
   while (at > 0) {
     const before = lineStart(text, at - 1)
-    if (!/^ *#/.test(text.slice(before, at))) return at
+    if (!comment.test(text.slice(before, at))) return at
     at = before
   }
   return at
