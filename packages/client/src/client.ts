@@ -3,6 +3,7 @@
 import { textOf } from './answer.ts'
 import { approvalsOf, type Approvals } from './approvals.ts'
 import { delegationsOf, type Delegations } from './delegations.ts'
+import { postObservation, type PageObservation } from './browser-part.ts'
 import type { ToolDenied } from './error.ts'
 import { ask, captureCall, type Evaluation, type ToolCall } from './evaluate.ts'
 import { exchange } from './exchange.ts'
@@ -77,6 +78,11 @@ export interface Client extends Operations {
    * @throws TollgateError `role-forbidden` with an agent token, `scope-refused` if it widens a scope or comes too late.
    */
   openSession(order: SessionOrder): Promise<OpenedSession>
+  /**
+   * Posts what a Sentinel saw of a page, and returns the `observation_id` for one call within ten seconds. Needs a token of the role
+   * `sentinel`.
+   */
+  postObservation(observation: PageObservation, options?: { readonly signal?: AbortSignal }): Promise<string>
   readonly receipts: Receipts
   readonly approvals: Approvals
   readonly delegations: Delegations
@@ -113,6 +119,7 @@ export function createClient(options: ClientOptions): Client {
     report: (decision, effect, { signal } = {}) => reportEffect(connection, decision, effect, signal),
     guard,
     openSession: (order) => openSession(connection, order, session),
+    postObservation: (observation, { signal } = {}) => postObservation(connection, observation, signal),
     receipts,
     approvals,
     delegations: delegationsOf(connection),

@@ -5,11 +5,12 @@ import { invalidAnswer, jsonOf, type Answer } from './answer.ts'
 import { TollgateError } from './error.ts'
 import { exchange } from './exchange.ts'
 import type { Moment } from './host.ts'
+import { digestOf, pagePart, type BrowserPart } from './browser-part.ts'
 import { id, object, orNull, text, time, word } from './reading.ts'
 import type { Connection } from './transport.ts'
 
-/** A call, with the member names of the wire. */
-export interface ToolCall {
+/** A call, with the member names of the wire. With a member of `BrowserPart` it is a browser call, and is judged as one. */
+export interface ToolCall extends BrowserPart {
   readonly tool: string
   /** Plain JSON data. Read once. */
   readonly arguments?: unknown
@@ -98,6 +99,8 @@ interface Timed {
 
 /** A captured call: its members as immutable text. */
 export interface CapturedCall {
+  /** A call about a page has a door of its own. */
+  readonly door: 'http' | 'browser'
   readonly tool: string
   /** Canonical JSON of the arguments. */
   readonly args: string
@@ -107,6 +110,9 @@ export interface CapturedCall {
     readonly principal: string | undefined
     readonly tenant: string | undefined
     readonly delegation: string | undefined
+    readonly planner_ref: string | undefined
+    readonly dom_hash: string | undefined
+    readonly visual_text_hash: string | undefined
   }
   /** Every member with its JSON text. */
   readonly members: readonly (readonly [name: string, text: string])[]
@@ -123,12 +129,43 @@ export function captureCall(call: ToolCall, session: string | undefined): Captur
   // The session of the client is only a default.
   const session_id = own ?? (context?.session_id === undefined ? session : undefined)
   const args = captured('arguments', given)
-  const others = Object.entries({ tool, ...rest, session_id }).filter(([, value]) => value !== undefined)
-  const members = others.map(([name, value]) => [name, captured(name, value)] as const)
   const named = session_id ?? context?.session_id ?? delegation_session_id ?? context?.delegation_session_id
   const where = { session: named, tenant: context?.tenant }
-  const claims = { ...where, principal, delegation }
-  return { tool, args, claims, members: [...members, ['arguments', args]] }
+  const page = pagePart(rest)
+  const claims = { ...where, principal, delegation, ...pageClaims(page) }
+  const members = [...membersOf({ tool, ...rest, session_id }), ['arguments', args] as const]
+  return throughDoor({ door: 'http', tool, args, claims, members }, page)
+}
+
+/** The same call about a page as it is now. */
+export function withPage(call: CapturedCall, given: BrowserPart): CapturedCall {
+  const page = pagePart(given)
+  const others = call.members.filter(([name]) => !Object.hasOwn(page, name))
+  const { planner_ref, ...seen } = pageClaims(page)
+  const claims = { ...call.claims, ...seen, ...(planner_ref !== undefined && { planner_ref }) }
+  return throughDoor({ ...call, claims, members: [...others, ...membersOf(page)] }, page)
+}
+
+/** A call about a page has a door of its own, which gives the tool another name. */
+function throughDoor(call: CapturedCall, page: BrowserPart): CapturedCall {
+  if (Object.keys(page).length === 0) return call
+  const members = call.members.map(([name, text]) => [name === 'tool' ? 'tool_name' : name, text] as const)
+  return { ...call, door: 'browser', members }
+}
+
+/** Of an observation that was posted separately, the receipt has what was posted. */
+function pageClaims({ observation, observation_id, planner_ref }: BrowserPart) {
+  const seen = observation_id === undefined ? observation : undefined
+  return {
+    planner_ref: digestOf(planner_ref),
+    dom_hash: seen?.dom_hash,
+    visual_text_hash: seen?.visual_text_hash,
+  }
+}
+
+function membersOf(given: object): CapturedCall['members'] {
+  const members = Object.entries(given).filter(([, value]) => value !== undefined)
+  return members.map(([name, value]) => [name, captured(name, value)])
 }
 
 /** The same call with an approval. */
@@ -165,7 +202,8 @@ export async function ask(
   signal: AbortSignal | undefined,
 ): Promise<Timed> {
   const body = bodyOf(call)
-  const answer = await exchange(connection, { method: 'POST', path: '/v1/evaluate', body, signal })
+  const path = call.door === 'browser' ? '/v1/browser/evaluate' : '/v1/evaluate'
+  const answer = await exchange(connection, { method: 'POST', path, body, signal })
   if (answer.status !== 200) throw invalidAnswer(answer.status, 'a verdict must have status 200')
   const evaluation = readEvaluation(jsonOf(answer))
   const validFor = evaluation.verdict === 'ALLOW' ? usableFor(answer, evaluation) : 0

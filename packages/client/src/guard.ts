@@ -4,6 +4,7 @@
 import type { Json, Trust } from '@tollgate/evidence'
 import { invalidAnswer } from './answer.ts'
 import { DEFAULT_WAIT, type ApprovalRequest, type Approvals } from './approvals.ts'
+import { pagePart, type BrowserPart } from './browser-part.ts'
 import {
   ApprovalRequired,
   EffectUnreported,
@@ -12,7 +13,7 @@ import {
   TollgateError,
   Withheld,
 } from './error.ts'
-import { ask, captureCall, withApproval, type CapturedCall, type ToolCall } from './evaluate.ts'
+import { ask, captureCall, withApproval, withPage, type CapturedCall, type ToolCall } from './evaluate.ts'
 import { failureText } from './failure.ts'
 import { reasonOf, waited } from './host.ts'
 import { prove, DEFAULT_SKEW, type Claim } from './prove.ts'
@@ -73,7 +74,13 @@ export interface GuardOptions extends Pick<
 }
 
 /** The options of one call of a guarded tool. */
-export interface CallOptions extends Pick<ToolCall, 'session_id' | 'approval' | 'delegation' | 'sources'> {
+export interface CallOptions
+  extends Pick<ToolCall, 'session_id' | 'approval' | 'delegation' | 'sources'>, BrowserPart {
+  /**
+   * Observes the page, each time before the gateway is asked: an observation from before a person's answer is no longer true. Its
+   * members replace those of these options. If it throws, the tool does not run.
+   */
+  readonly observe?: (() => BrowserPart | Promise<BrowserPart>) | undefined
   /** Aborts asking and waiting. A running tool must handle the signal itself; its effect is always reported. */
   readonly signal?: AbortSignal | undefined
 }
@@ -94,19 +101,18 @@ export function createGuard<A, R>(
   tool: Tool<A, R>,
   options: GuardOptions = {},
 ): Guarded<A, R | ToolDenied> {
-  return async (args, { signal, session_id, approval, delegation, sources } = {}) => {
+  return async (args, { signal, observe, session_id, approval, delegation, sources, ...page } = {}) => {
     const { approval: waiting = {}, onDenied, onUnreported, trust, skew = DEFAULT_SKEW, ...common } = options
-    const own = given({ session_id, approval, delegation, sources })
-    const call = { ...common, ...own, tool: name, arguments: args }
-    const captured = captureCall(call, gate.session)
-    const permission = await obtain(gate, captured, waiting, signal)
+    const own = given({ session_id, approval, delegation, sources, ...pagePart(page) })
+    const captured = captureCall({ ...common, ...own, tool: name, arguments: args }, gate.session)
+    const permission = await obtain(gate, captured, { ...waiting, observe, signal })
     if (permission instanceof ToolDenied) {
       if (onDenied === 'return') return permission
       throw permission
     }
     if (trust !== undefined) {
       const { receipts, connection } = gate
-      await prove({ receipts, host: connection.host }, captured, permission, { trust, skew, signal })
+      await prove({ receipts, host: connection.host }, permission.call, permission, { trust, skew, signal })
     }
     // An ALLOW can look new for twice the skew.
     const receipt = use(gate, permission, { signal, remember: 2 * skew })
@@ -122,9 +128,13 @@ function given(members: Readonly<Record<string, unknown>>): object {
 }
 
 interface Permission extends Claim {
+  /** The call as it was asked. */
+  readonly call: CapturedCall
   /** How long it is valid after the request was sent. */
   readonly validFor: number
 }
+
+type Asking = ApprovalOptions & Pick<CallOptions, 'observe' | 'signal'>
 
 // Limits the rounds with a gateway that escalates an approved call again.
 const MAX_ROUNDS = 4
@@ -133,13 +143,13 @@ const MAX_ROUNDS = 4
 async function obtain(
   { connection, approvals }: Gate,
   call: CapturedCall,
-  { wait = DEFAULT_WAIT, onWaiting }: ApprovalOptions,
-  signal: AbortSignal | undefined,
+  { wait = DEFAULT_WAIT, onWaiting, observe, signal }: Asking,
 ): Promise<Permission | ToolDenied> {
   const start = connection.host.now()
   for (let round = 0; round < MAX_ROUNDS; round++) {
+    if (observe) call = withPage(call, await observe())
     const { evaluation, sent, validFor } = await ask(connection, call, signal)
-    if (evaluation.verdict === 'ALLOW') return { allowed: evaluation, sent, validFor }
+    if (evaluation.verdict === 'ALLOW') return { call, allowed: evaluation, sent, validFor }
     if (evaluation.verdict === 'DENY') return new ToolDenied(call.tool, evaluation)
     const { approval } = evaluation
     if (wait === false || approval === null) throw new ApprovalRequired(call.tool, approval)

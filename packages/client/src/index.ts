@@ -1,6 +1,7 @@
 // The public API of this package.
 
 export type { Answered, ApprovalRequest, Approvals, ApprovalStatus, WaitOptions } from './approvals.ts'
+export type { BrowserPart, PageObservation } from './browser-part.ts'
 export { createClient, type Client, type ClientOptions } from './client.ts'
 export type { DelegationLink, Delegations, RegisteredDelegation } from './delegations.ts'
 export {

@@ -38,20 +38,20 @@ export async function prove(
     signature: 'skip',
     ...(signal && { signal }),
   })
-  if (!isAllow(receipt, allowed)) throw unproven('its receipt does not allow the call', CHECK)
+  if (!isAllow(receipt, allowed, call)) throw unproven('its receipt does not allow the call', CHECK)
   if (!isFor(receipt, call)) throw unproven('it allows another call', SALTED)
   const at = Date.parse(receipt.time)
   // Written so that NaN is not recent.
   if (!(at >= sent.time - skew && at <= host.time() + skew)) throw unproven('it is not recent', CLOCKS)
 }
 
-function isAllow(receipt: Receipt, allowed: Allowed): receipt is Decision {
+function isAllow(receipt: Receipt, allowed: Allowed, { door }: CapturedCall): receipt is Decision {
   return (
     receipt.kind === 'decision' &&
     receipt.verdict === 'ALLOW' &&
     receipt.expires === allowed.expires &&
-    // Only this client's door gives such decisions.
-    receipt.door === 'http' &&
+    // Only the doors of this client give such decisions.
+    receipt.door === door &&
     receipt.assurance === 'advised'
   )
 }
@@ -66,7 +66,17 @@ function isFor(receipt: Decision, { tool, args, claims }: CapturedCall): boolean
     (session === undefined || receipt.session.id === session) &&
     (principal === undefined || receipt.principal === principal) &&
     (tenant === undefined || receipt.tenant === tenant) &&
-    receipt.delegation === delegation
+    receipt.delegation === delegation &&
+    isOnPage(receipt, claims)
+  )
+}
+
+function isOnPage({ browser }: Decision, claims: CapturedCall['claims']): boolean {
+  const { planner_ref, dom_hash, visual_text_hash } = claims
+  return (
+    browser?.planner_ref === planner_ref &&
+    (dom_hash === undefined || browser?.dom_hash === dom_hash) &&
+    (visual_text_hash === undefined || browser?.visual_text_hash === visual_text_hash)
   )
 }
 

@@ -18,6 +18,8 @@ export interface RealGateway {
   readonly trust: string
   /** The path of its trust file. */
   readonly trustFile: string
+  /** Issues a token. */
+  issue(role: string, principal: string): Promise<string>
   /** Kills it. */
   kill(): Promise<void>
   /** Starts it again at the same address. The tokens of `up` are new. */
@@ -64,6 +66,15 @@ export async function startGateway(): Promise<RealGateway> {
     adminToken: admin ?? '',
     trust,
     trustFile,
+    async issue(role, principal) {
+      const answer = await fetch(`${url}/v1/tokens`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${admin ?? ''}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ role, principal }),
+      })
+      // Sound: the answer of this route.
+      return ((await answer.json()) as { token: string }).token
+    },
     kill: () => end('SIGKILL'),
     async restart() {
       const started = await up(data, env, new URL(url).port)
