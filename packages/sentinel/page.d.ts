@@ -1,5 +1,6 @@
 /**
  * The script for a page, as text. Evaluate it in an isolated world, never in the page's own. It defines `tollgateSentinel` with
- * `scan()`, which returns a `PageReading`, and `hashOnly()`, which returns a `PageHash`.
+ * `scan()`, which returns a `PageReading`, `hashOnly()`, which returns a `PageHash`, and `targetAt(sign)`, which finds the element with
+ * an `ElementSign` and returns a `PageTarget`, or undefined if a click at its place hits something else.
  */
 export declare const PAGE_SCRIPT: string

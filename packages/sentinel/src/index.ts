@@ -4,9 +4,11 @@ export { FINDING_CODES, type AwayCode, type FindingCode, type FindingKind } from
 export {
   observationOf,
   type Box,
+  type ElementSign,
   type Finding,
   type PageHash,
   type PageReading,
+  type PageTarget,
   type Place,
   type SentinelObservation,
 } from './reading.ts'

@@ -50,6 +50,25 @@ export interface PageHash {
   readonly layout: string
 }
 
+/** How a driver of the browser knows an element. */
+export interface ElementSign {
+  /** In the window. */
+  readonly box: Box
+  /** Some of its attributes, with their values; null if it has none of this name. */
+  readonly attributes: Readonly<Record<string, string | null>>
+}
+
+/** The element that a call acts on, without text of the page. */
+export interface PageTarget {
+  readonly role: string
+  /** SHA-256 of its name, with single spaces. */
+  readonly name_hash: string
+  /** In the document, in whole pixels. */
+  readonly box: Box
+  /** The address that a click on it, or its form, leads to; missing for the page itself. */
+  readonly destination?: string
+}
+
 /** The body of `POST /v1/browser/observations`. */
 export interface SentinelObservation {
   readonly url: string

@@ -2,7 +2,7 @@
 
 import { chromium, type Browser, type CDPSession } from 'playwright-core'
 import { PAGE_SCRIPT } from '@tollgate/sentinel/page'
-import type { PageHash, PageReading } from '../src/index.ts'
+import type { ElementSign, PageHash, PageReading, PageTarget } from '../src/index.ts'
 
 const FLAGS = [
   '--no-sandbox',
@@ -18,6 +18,8 @@ export interface ScanTab {
   /** Scans the page as it is. */
   again(limits?: object): Promise<PageReading>
   hash(): Promise<PageHash>
+  /** Replaces the page by this HTML and looks for the element with the id `t`, by its box before `change` runs. */
+  target(html: string, change?: string): Promise<PageTarget | undefined>
   /** Milliseconds of scans and hashes of the page, each after a change of it. */
   timed(
     rounds: number,
@@ -54,12 +56,24 @@ export async function openScanTab(executablePath: string, url = 'about:blank'): 
       await write(session, html)
       return evaluate(session, 'document.body.innerText')
     },
+    async target(html, change = '') {
+      await write(session, html)
+      const sign = await evaluate<ElementSign>(session, SIGN)
+      await evaluate(session, change)
+      return evaluate(session, `tollgateSentinel.targetAt(${JSON.stringify(sign)})`, contextId)
+    },
     hash: () => evaluate(session, 'tollgateSentinel.hashOnly()', contextId),
     timed: (rounds) => evaluate(session, `(${time.toString()})(${rounds})`, contextId),
     run: (expression) => evaluate(session, expression),
     close: () => browser.close(),
   }
 }
+
+const SIGN = `(() => {
+  const find = (root) => root.querySelector('#t') ?? [...root.querySelectorAll('*')].map((e) => e.shadowRoot && find(e.shadowRoot)).find(Boolean)
+  const { x, y, width, height } = find(document).getBoundingClientRect()
+  return { box: { x, y, width, height }, attributes: { id: 't' } }
+})()`
 
 /** Replaces the page. Frames with `srcdoc` and pictures load after it. */
 async function write(session: CDPSession, html: string): Promise<void> {

@@ -56,6 +56,9 @@ export const areaValueOf: Get<HTMLTextAreaElement, 'value'> = getter(HTMLTextAre
 export const choiceOf: Get<HTMLSelectElement, 'selectedIndex'> = getter(HTMLSelectElement, 'selectedIndex')
 export const linkOf: Get<HTMLAnchorElement, 'href'> = getter(HTMLAnchorElement, 'href')
 
+export const baseOf: Get<Node, 'baseURI'> = getter(Node, 'baseURI')
+export const withId: Call<Document, [string], HTMLElement | null> = method(Document, 'getElementById')
+
 export const slotOf: Get<Element, 'assignedSlot'> = getter(Element, 'assignedSlot')
 export const textSlotOf: Get<Text, 'assignedSlot'> = getter(Text, 'assignedSlot')
 export const adoptedOf: Get<Document, 'adoptedStyleSheets'> = getter(Document, 'adoptedStyleSheets')
@@ -125,4 +128,35 @@ export function isHtml(self: Element): self is HTMLElement {
 /** Whether an element is part of a drawing. */
 export function isSvg(self: Element): boolean {
   return namespaceOf(self) === 'http://www.w3.org/2000/svg'
+}
+
+interface FormPart {
+  readonly form: HTMLFormElement | null
+  readonly labels: NodeListOf<HTMLLabelElement> | null
+}
+
+function formPart<N extends 'button' | 'input' | 'select' | 'textarea'>(
+  name: N,
+  of: { readonly prototype: HTMLElementTagNameMap[N] & FormPart },
+) {
+  const [form, labels] = [getter<FormPart, 'form'>(of, 'form'), getter<FormPart, 'labels'>(of, 'labels')]
+  return (self: Element) => (isNamed(self, name) ? { form: form(self), labels: labels(self) } : undefined)
+}
+
+const FORM_PARTS = [
+  formPart('button', HTMLButtonElement),
+  formPart('input', HTMLInputElement),
+  formPart('select', HTMLSelectElement),
+  formPart('textarea', HTMLTextAreaElement),
+]
+
+/** The attribute `action` of the form of a control; null if there is none. */
+export function formAddressOf(self: Element): string | null {
+  const form = FORM_PARTS.map((part) => part(self)?.form).find((each) => each)
+  return form ? attributeOf(form, 'action') : null
+}
+
+/** The labels of a control. */
+export function labelsOf(self: Element): readonly Element[] {
+  return FORM_PARTS.flatMap((part) => [...(part(self)?.labels ?? [])])
 }
