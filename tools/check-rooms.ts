@@ -34,6 +34,8 @@ interface Room {
   /** Own packages from which only types may be imported. */
   readonly typesOf?: readonly string[]
   readonly npm?: readonly string[]
+  /** Packages from npm from which only types may be imported. */
+  readonly typesOfNpm?: readonly string[]
   /** Not shipped: may also use root development dependencies and computed imports. */
   readonly dev?: boolean
   /** Node built-ins: all, or the listed ones. */
@@ -124,7 +126,14 @@ const ROOMS: readonly Room[] = [
   tests('sentinel', 'evidence', 'kernel', 'sentinel/page'),
 
   { at: 'packages/client/src', packages: ['evidence'] },
-  tests('client', 'evidence'),
+  // Playwright is the program's own; the Sentinel's script runs in its pages.
+  {
+    at: 'packages/client/playwright',
+    paths: ['packages/client/src/index.ts'],
+    packages: ['evidence', 'sentinel', 'sentinel/page'],
+    typesOfNpm: ['playwright-core'],
+  },
+  tests('client', 'evidence', 'client/playwright'),
 
   { at: 'packages/console/src', packages: ['client', 'evidence'], npm: ['preact', 'uplot'] },
   tests('console', 'client', 'evidence'),
@@ -357,7 +366,8 @@ function checkManifest(file: Source): Leak[] {
   const folder = posix.dirname(file.path)
   const shipped = ROOMS.filter(({ at, dev }) => dev !== true && at.startsWith(`${folder}/`))
   const ours = shipped.flatMap(({ packages = [] }) => packages.map((name) => SCOPE + packageName(name)))
-  const allowed = [...new Set([...ours, ...shipped.flatMap(({ npm = [] }) => npm)])]
+  const others = shipped.flatMap(({ npm = [], typesOfNpm = [] }) => [...npm, ...typesOfNpm])
+  const allowed = [...new Set([...ours, ...others])]
   return ['dependencies', 'peerDependencies', 'optionalDependencies']
     .flatMap((section) => dependenciesIn(file, section))
     .filter((name) => !allowed.includes(name))
@@ -387,9 +397,10 @@ function ruleAgainst({ name, typeOnly }: Import, path: string, room: Room): stri
   }
   if (isBuiltin(name) || /^node(?::|$)/.test(name)) return ruleAgainstBuiltin(name, room)
   if (name.startsWith(SCOPE)) return ruleAgainstPackage(name.slice(SCOPE.length), typeOnly, room)
-  return room.npm?.includes(packageName(name)) === true
-    ? undefined
-    : `\`${room.at}\` does not take this package from npm`
+  if (room.npm?.includes(packageName(name)) === true) return undefined
+  if (room.typesOfNpm?.includes(packageName(name)) !== true)
+    return `\`${room.at}\` does not take this package from npm`
+  return typeOnly ? undefined : `\`${room.at}\` takes only types from it, write \`import type\``
 }
 
 function ruleAgainstPath(target: string, path: string, room: Room, typeOnly: boolean): string | undefined {
@@ -446,10 +457,11 @@ function packageName(specifier: string): string {
 function allowedIn(room: Room | undefined): string {
   if (!room) return 'nothing'
   const { at, paths = [], packages = [], typesOf = [], npm = [], dev = false, node = false } = room
+  const { typesOfNpm = [] } = room
   const built = typeof node === 'boolean' ? [] : node
   return listed([
     ...[...new Set([at, ...paths]), ...packages.map((name) => SCOPE + name), ...npm, ...built].map(quoted),
-    ...typesOf.map((name) => `types of \`${SCOPE}${name}\``),
+    ...[...typesOf.map((name) => SCOPE + name), ...typesOfNpm].map((name) => `types of \`${name}\``),
     ...(dev ? ['development dependencies'] : []),
     ...(node === true ? ['Node built-ins'] : []),
   ])

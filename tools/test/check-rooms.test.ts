@@ -167,6 +167,17 @@ test('a room can take types of a package and nothing else', () => {
   expect(check(path, "import { type Intent } from '@tollgate/kernel'")).toEqual([rule])
 })
 
+test('a room can take types of a package from npm and nothing else', () => {
+  const path = 'packages/client/playwright/guard-page.ts'
+  expect(check(path, "import type { Page } from 'playwright-core'")).toEqual([])
+  const rule = '`packages/client/playwright` takes only types from it, write `import type`'
+  expect(check(path, "import { chromium } from 'playwright-core'")).toEqual([rule])
+  expect(check(path, "import { type Page } from 'playwright-core'")).toEqual([rule])
+  expect(check('packages/client/src/guard.ts', "import type { Page } from 'playwright-core'")).toEqual([
+    '`packages/client/src` does not take this package from npm',
+  ])
+})
+
 test('a dependency of a package that the table lacks is named with its line', () => {
   const path = 'packages/evidence/package.json'
   const text =

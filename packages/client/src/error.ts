@@ -16,8 +16,11 @@ export type ClientErrorCode =
   | 'approval-required'
   | 'approval-timed-out'
   | 'effect-unreported'
+  | 'page-changed'
+  | 'page-unreadable'
   | 'output-withheld'
   | 'receipt-unproven'
+  | 'target-unresolved'
 
 /** Further facts of an error. */
 export interface ErrorFacts {
@@ -240,5 +243,22 @@ export class ToolFailed extends TollgateError implements WithheldOutput {
   toJSON(): object {
     const { tool, message, receipt, labels, findings, withheld } = this
     return { failed: true, tool, message, receipt, labels, findings, withheld }
+  }
+}
+
+/**
+ * The page or the target of an action is no longer what the gateway judged, so the action was not executed. The decision is recorded
+ * as FAILED. Code `page-changed`. Look at the page and repeat the call.
+ */
+export class PageChanged extends TollgateError {
+  /** Id of the decision that allowed the call. */
+  readonly decision: string
+
+  constructor(decision: string) {
+    super('page-changed', 'the page has changed since the decision; the action was not executed', {
+      remedy: 'Look at the page again. If the action is still right, repeat the call.',
+    })
+    this.name = 'PageChanged'
+    this.decision = decision
   }
 }

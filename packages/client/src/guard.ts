@@ -8,6 +8,7 @@ import { pagePart, type BrowserPart } from './browser-part.ts'
 import {
   ApprovalRequired,
   EffectUnreported,
+  PageChanged,
   ToolDenied,
   ToolFailed,
   TollgateError,
@@ -219,6 +220,8 @@ async function runAndReport<R>(
     // The message of the tool is output and is inspected. Stack, cause and other properties are not passed on.
     const failure = failureText(thrown)
     const reported = await report({ status: 'FAILED', output: failure }, { failure })
+    // Its message is ours, and says that nothing was done.
+    if (thrown instanceof PageChanged) throw thrown
     throw new ToolFailed(tool, decision, failureLeft(failure, reported), reported)
   }
   const reported = await report({ status: 'COMPLETED', output: result }, { result })

@@ -8,6 +8,7 @@ export {
   ApprovalRequired,
   ApprovalTimedOut,
   EffectUnreported,
+  PageChanged,
   ToolDenied,
   ToolFailed,
   TollgateError,
