@@ -291,7 +291,21 @@ const ROOMS: readonly Room[] = [
   },
 
   { at: 'conformance', packages: ['client', 'evidence', 'evidence/node'], dev: true, node: true },
-  { at: 'examples', packages: ['client', 'evidence', 'evidence/node'], dev: true, node: true },
+  {
+    at: 'examples',
+    packages: ['client', 'client/playwright', 'evidence', 'evidence/node', 'sentinel', 'sentinel/page'],
+    dev: true,
+    node: true,
+  },
+  // Its package is in `compat/`, where the example is compiled.
+  {
+    at: 'examples/stagehand',
+    paths: ['examples/environment.ts'],
+    packages: ['client', 'client/playwright'],
+    npm: ['@browserbasehq/stagehand'],
+    dev: true,
+    node: true,
+  },
   // The bare driver is the floor for measurements of the ledger.
   { at: 'bench', ...WORKSHOP, npm: ['@photostructure/sqlite'] },
   { at: 'tools', ...WORKSHOP },

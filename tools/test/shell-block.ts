@@ -57,6 +57,7 @@ const PROGRAMS: Readonly<Record<string, Check>> = {
   },
   curl: (words) => curlProblem(words),
   cp: ([from = '']) => fileProblem(from),
+  python3: ([file = '']) => fileProblem(file),
   cd: fine,
   cat: fine,
   export: fine,
