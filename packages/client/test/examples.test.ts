@@ -13,7 +13,11 @@ import { startGateway, type RealGateway } from './gateway.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-type Ended = { readonly code: number; readonly out: string; readonly err: string }
+interface Ended {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
 
 function run(name: string, env: Record<string, string>): Promise<Ended> {
   return start([process.execPath, '--import', 'tsx', `examples/${name}.ts`], env)

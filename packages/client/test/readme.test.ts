@@ -75,7 +75,7 @@ describe('the README', () => {
   it('lists every function', () => {
     const made = client.createClient({ url: 'https://a', token: 't' })
     const functions = Object.keys(client).filter(
-      (name) => !/^(Approval|Effect|Tool|Tollgate|Withheld)/.test(name),
+      (name) => !/^(Approval|Effect|Page|Tool|Tollgate|Withheld)/.test(name),
     )
     const names = [
       ...functions,

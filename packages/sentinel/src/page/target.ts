@@ -32,10 +32,8 @@ export function targetAt(sign: ElementSign): PageTarget | undefined {
   }
 }
 
-type Point = readonly [x: number, y: number]
-
 /** The middle, and for a link that is broken over lines the ends of its first and last line. */
-function pointsOf({ x, y, width, height }: ElementSign['box']): readonly Point[] {
+function pointsOf({ x, y, width, height }: ElementSign['box']): readonly (readonly [x: number, y: number])[] {
   return [
     [x + width / 2, y + height / 2],
     [x + width - 2, y + 2],
