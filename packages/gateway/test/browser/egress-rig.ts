@@ -75,7 +75,8 @@ export const GOOD: Answer = ({ url = '' }, response) => {
   const to = new URL(url, 'http://x').searchParams.get('to')
   response.setHeader('access-control-allow-origin', '*')
   response.setHeader('access-control-allow-headers', '*')
-  if (url.startsWith('/redirect')) response.writeHead(302, { location: to ?? '' }).end()
+  if (url === '/stream') response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n')
+  else if (url.startsWith('/redirect')) response.writeHead(302, { location: to ?? '' }).end()
   else if (url.startsWith('/refresh')) response.writeHead(200, { refresh: `0; url=${to ?? ''}` }).end()
   else if (url.startsWith('/link')) {
     response
@@ -108,6 +109,8 @@ export interface EgressRig {
   readonly egress: Egress
   readonly browser: Chromium
   readonly tab: Tab
+  /** The port of the proxy. */
+  readonly port: number
   /** The address of the server that is allowed, under its name. */
   readonly origin: string
   blocked(): Extract<Receipt, { kind: 'blocked' }>[]
@@ -144,6 +147,7 @@ ${more}`,
   const tab = await openTestTab(browser.cdp)
   return {
     ...{ rig, good, evil, egress, browser, tab, origin },
+    port: Number(/:([0-9]+)$/.exec(egress.flags[0] ?? '')?.[1]),
     blocked: () => rig.receipts().filter((each) => each.kind === 'blocked'),
     async close() {
       await browser.close()
@@ -197,12 +201,12 @@ export async function openTestTab(cdp: Cdp, context?: string): Promise<Tab> {
 }
 
 // A busy machine is slow.
-const PATIENCE = { timeout: 20_000, interval: 20 }
+export const PATIENCE = { timeout: 20_000, interval: 20 }
 
 /** Runs a technique with the allowed server, where it arrives, and with the other one, where it does not. */
 export async function tryTechnique(rig: EgressRig, technique: Technique): Promise<void> {
   const { good, evil, egress } = rig
-  const { name, shows, scheme = 'http' } = technique
+  const { name, shows, elsewhere = shows, scheme = 'http' } = technique
   const before = good.connections
   const isThere = (): boolean =>
     shows === 'connection'
@@ -216,7 +220,7 @@ export async function tryTechnique(rig: EgressRig, technique: Technique): Promis
   const arrived = evil.connections
   await run(rig, technique, `${scheme}://${host}/hit/${name}`)
   // What the browser tried shows at the proxy; then the page was refused.
-  if (shows !== 'nothing') await vi.waitFor(() => expect(count.now().hosts).toContain(host), PATIENCE)
+  if (elsewhere !== 'nothing') await vi.waitFor(() => expect(count.now().hosts).toContain(host), PATIENCE)
   count.end()
   expect(evil.connections).toBe(arrived)
 }

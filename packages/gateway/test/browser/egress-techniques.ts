@@ -7,10 +7,12 @@ export interface Technique {
   readonly code: (url: string, origin: string) => string
   /** How it shows at the allowed server; by default its path arrives. `nothing`: the browser never sends it. */
   readonly shows?: 'connection' | 'nothing'
+  /** The browser does it only within a site. */
+  readonly elsewhere?: 'nothing'
   /** The path at the allowed server of a page to open, instead of code that runs in one. */
   readonly page?: (url: string) => string
   /** How the address is written; by default with `http:`. */
-  readonly scheme?: 'ws'
+  readonly scheme?: 'ws' | 'https'
 }
 
 const element = (tag: string, attributes: string, where = 'body'): string =>
@@ -59,8 +61,9 @@ export const RARE: readonly Technique[] = [
   },
   {
     name: 'fetch-later',
-    code: (url) =>
-      `typeof fetchLater === 'function' ? fetchLater(${q(url)}, { activateAfter: 0 }) : new Image().src = ${q(url)}; 0`,
+    scheme: 'https',
+    shows: 'connection',
+    code: (url) => `fetchLater(${q(url)}, { activateAfter: 0 }); 0`,
   },
   { name: 'iframe', code: (url) => element('iframe', `{ src: ${q(url)} }`) },
   { name: 'sandboxed-iframe', code: (url) => html(`<iframe sandbox src="${url}"></iframe>`) },
@@ -125,6 +128,7 @@ export const RARE: readonly Technique[] = [
   },
   {
     name: 'preconnect',
+    scheme: 'https',
     shows: 'connection',
     code: (url) => element('link', `{ rel: 'preconnect', href: ${q(url)} }`, 'head'),
   },
@@ -135,6 +139,7 @@ export const RARE: readonly Technique[] = [
   },
   {
     name: 'speculation',
+    elsewhere: 'nothing',
     code: (url) =>
       element(
         'script',
@@ -144,6 +149,7 @@ export const RARE: readonly Technique[] = [
   },
   {
     name: 'prerender',
+    elsewhere: 'nothing',
     code: (url) =>
       element(
         'script',

@@ -104,8 +104,7 @@ export async function startEgress(options: EgressOptions): Promise<Egress> {
 
   async function connect(to: Target): Promise<Socket | DialFault> {
     if (isStopped()) return 'refused'
-    const isAllowed = await mayGo(to)
-    const found = isAllowed ? await dial(to, policyOf(kernel, tenant), resolve) : 'refused'
+    const found = (await mayGo(to)) ? await dial(to, policyOf(kernel, tenant), resolve) : 'refused'
     if (found === 'refused' && !isStopped()) blocked.take(labelOf(to))
     if (typeof found === 'string' || !isStopped()) return found
     found.destroy()
@@ -113,15 +112,18 @@ export async function startEgress(options: EgressOptions): Promise<Egress> {
   }
 
   async function mayGo(to: Target): Promise<boolean> {
-    const state = { pages: [], approved: [...approved] }
-    if (mayConnect(policyOf(kernel, tenant), to, state)) return true
-    if (policyOf(kernel, tenant).gates.browser.domains.length === 0) return false
-    // The page that asks may have arrived a moment ago, so the browser says which pages are open now.
-    const open = (await pages?.open()) ?? []
+    if (isAllowed(to)) return true
+    if (!pages || policyOf(kernel, tenant).gates.browser.domains.length === 0) return false
+    // The page that asks may have arrived a moment ago.
+    await pages.settled()
+    return isAllowed(to)
+  }
+
+  function isAllowed(to: Target): boolean {
     const rules = policyOf(kernel, tenant)
     const reached = { pages: [], approved: [...everApproved.values()] }
-    const own = open.filter(({ at }) => mayConnect(rules, at, reached))
-    return mayConnect(rules, to, { ...state, pages: own })
+    const own = (pages?.known() ?? []).filter(({ at }) => mayConnect(rules, at, reached))
+    return mayConnect(rules, to, { pages: own, approved: [...approved] })
   }
 
   async function record(load: BlockedLoad): Promise<void> {

@@ -19,8 +19,10 @@ export interface Cause {
 
 /** The pages of one browser. */
 export interface Pages {
-  /** The pages that are open now, with a page whose document has just arrived. */
-  open(): Promise<readonly BrowserPage[]>
+  /** The pages that are open, as far as the browser has reported them. */
+  known(): readonly BrowserPage[]
+  /** Waits until the browser has reported all pages whose requests may have arrived already. */
+  settled(): Promise<void>
   /** The causes of the newest requests for a host, oldest first, at most `most`. Each is returned once. */
   causesOf(label: string, most: number): readonly Cause[]
   close(): Promise<void>
@@ -28,8 +30,8 @@ export interface Pages {
 
 const MAX_HOSTS = 1_000
 const MAX_CAUSES_OF_HOST = 64
-/** A page that does not say where it is counts as closed. */
-const ANSWERING = 2_000
+/** A page does not answer while it is being replaced. */
+const ANSWERING = 500
 
 interface Followed {
   /** The session that it was found on. */
@@ -39,6 +41,8 @@ interface Followed {
 
 interface Page {
   readonly session: string
+  /** Undefined for a page without a host. */
+  at: BrowserPage | undefined
   load: PageLoad
 }
 
@@ -48,11 +52,12 @@ export async function followPages(cdp: Cdp, left: (load: PageLoad) => void): Pro
   const pages = new Map<string, Page>()
   const followed = new Map<string, Followed>()
   const causes = new Map<string, Cause[]>()
-  let asking: Promise<readonly BrowserPage[]> | undefined
-  let next: Promise<readonly BrowserPage[]> | undefined
+  let asking: Promise<void> | undefined
+  let next: Promise<void> | undefined
   await follow(root, undefined, undefined)
   return {
-    open: askAll,
+    known: () => [...pages.values()].flatMap(({ at }) => at ?? []),
+    settled: askAll,
     causesOf: (label, most) => causes.get(label)?.splice(0, most) ?? [],
     async close() {
       forget(root)
@@ -74,19 +79,28 @@ export async function followPages(cdp: Cdp, left: (load: PageLoad) => void): Pro
         : []),
     ]
     followed.set(session, { above, offs })
-    await cdp.send('Target.setAutoAttach', AUTO_ATTACH, { session })
+    const filter = above === undefined ? {} : { filter: NO_PAGES }
+    await cdp.send('Target.setAutoAttach', { ...AUTO_ATTACH, ...filter }, { session })
   }
 
   function attached({ sessionId, targetInfo }: CdpResult, above: string, parent: Page | undefined): void {
     const session = textOf(sessionId)
-    const { type, url } = asObject(targetInfo)
-    const page = type === 'page' ? { session, load: { host: hostOf(textOf(url)) } } : parent
-    if (page?.session === session) pages.set(session, page)
-    // A target that has already gone refuses.
-    const failed = (): void => forget(session)
-    follow(session, above, page).catch(failed)
-    cdp.send('Network.enable', NO_BUFFERS, { session }).catch(() => undefined)
-    if (type === 'page') cdp.send('Page.enable', {}, { session }).catch(failed)
+    const { type } = asObject(targetInfo)
+    const isPage = type === 'page'
+    const page = isPage ? { session, at: undefined, load: { host: undefined } } : parent
+    if (isPage && page) pages.set(session, page)
+    const send = (method: string, params?: object): Promise<unknown> => cdp.send(method, params, { session })
+    // A target that has already gone refuses, and some have no network or no pages.
+    follow(session, above, page).catch(() => undefined)
+    send('Network.enable', NO_BUFFERS).catch(() => undefined)
+    if (isPage) send('Page.enable').catch(() => undefined)
+    send('Runtime.runIfWaitingForDebugger').catch(() => undefined)
+    if (!isPage || !page) return
+    // A page that was there before.
+    ask(session).then(
+      (frame) => void (page.at ?? navigated(frame, page)),
+      () => undefined,
+    )
   }
 
   function forget(session: string): void {
@@ -101,7 +115,8 @@ export async function followPages(cdp: Cdp, left: (load: PageLoad) => void): Pro
   function navigated(frame: CdpResult, page: Page): void {
     if (frame['parentId'] !== undefined) return
     left(page.load)
-    page.load = { host: hostOf(textOf(frame['url'])) }
+    page.at = pageOf(frame)
+    page.load = { host: page.at && labelOf(page.at.at) }
   }
 
   function cause(url: unknown, type: unknown, page: Page | undefined): void {
@@ -118,9 +133,10 @@ export async function followPages(cdp: Cdp, left: (load: PageLoad) => void): Pro
   }
 
   /** Asks all pages. Callers that come while an answer is on its way share the next one. */
-  function askAll(): Promise<readonly BrowserPage[]> {
+  function askAll(): Promise<void> {
     if (!asking) {
-      asking = askEach().finally(() => void (asking = undefined))
+      const all = Promise.all([...pages.keys()].map((session) => ask(session).catch(() => undefined)))
+      asking = all.then(() => void (asking = undefined))
       return asking
     }
     next ??= asking.then(() => {
@@ -130,22 +146,17 @@ export async function followPages(cdp: Cdp, left: (load: PageLoad) => void): Pro
     return next
   }
 
-  async function askEach(): Promise<readonly BrowserPage[]> {
-    const answers = await Promise.all([...pages.keys()].map((session) => whereIs(session)))
-    return answers.filter((page) => page !== undefined)
-  }
-
-  async function whereIs(session: string): Promise<BrowserPage | undefined> {
-    try {
-      const answer = await cdp.send('Page.getFrameTree', {}, { session, timeout: ANSWERING })
-      return pageOf(asObject(asObject(answer['frameTree'])['frame']))
-    } catch {
-      return undefined
-    }
+  /** A page answers after it has reported where it is, unless it is being replaced. */
+  async function ask(session: string): Promise<CdpResult> {
+    const answer = await cdp.send('Page.getFrameTree', {}, { session, timeout: ANSWERING })
+    return asObject(asObject(answer['frameTree'])['frame'])
   }
 }
 
-const AUTO_ATTACH = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true }
+// A new page or worker waits, so that its first request is reported. It runs as soon as it is followed.
+const AUTO_ATTACH = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }
+// The session of the browser attaches to all pages, also to those that a page opens.
+const NO_PAGES = [...['page', 'tab', 'browser'].map((type) => ({ type, exclude: true })), {}]
 // Bodies are not read, so the browser need not keep them.
 const NO_BUFFERS = { maxTotalBufferSize: 0, maxResourceBufferSize: 0, maxPostDataSize: 0 }
 
