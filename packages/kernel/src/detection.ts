@@ -4,6 +4,7 @@ export type { Target } from './destinations/destination.ts'
 export { readHttpUrl } from './destinations/url.ts'
 export {
   mayConnect,
+  mayHavePage,
   mayReach,
   type BrowserPage,
   type BrowserState,

@@ -193,9 +193,10 @@ export async function openTestTab(cdp: Cdp, context?: string): Promise<Tab> {
         returnByValue: true,
         userGesture: true,
       })
-      if (answer['exceptionDetails'] !== undefined)
-        throw new Error(JSON.stringify(answer['exceptionDetails']))
-      return asObject(answer['result'])['value']
+      const { exceptionDetails, result } = answer
+      if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails))
+      const { value } = asObject(result)
+      return value
     },
   }
 }

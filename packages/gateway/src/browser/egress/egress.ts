@@ -5,7 +5,7 @@
 
 import type { Socket } from 'node:net'
 import { isFrozen, policyOf, recordBlocked, type Kernel } from '@tollgate/kernel'
-import { mayConnect, readHttpUrl, type Target } from '@tollgate/kernel/detection'
+import { mayConnect, mayHavePage, readHttpUrl, type Target } from '@tollgate/kernel/detection'
 import { GatewayError } from '../../error.ts'
 import type { Log } from '../../log.ts'
 import type { Chromium } from '../chromium.ts'
@@ -76,7 +76,7 @@ export async function startEgress(options: EgressOptions): Promise<Egress> {
   return {
     flags: flagsFor(proxy.port),
     async guard(browser) {
-      pages = await followPages(browser.cdp, blocked.left)
+      pages = await followPages(browser.cdp, (load) => blocked.left(load))
       isOwn = ownerTest(browser.pid)
     },
     approve(url) {
@@ -113,7 +113,7 @@ export async function startEgress(options: EgressOptions): Promise<Egress> {
 
   async function mayGo(to: Target): Promise<boolean> {
     if (isAllowed(to)) return true
-    if (!pages || policyOf(kernel, tenant).gates.browser.domains.length === 0) return false
+    if (!pages || !mayHavePage(policyOf(kernel, tenant), to)) return false
     // The page that asks may have arrived a moment ago.
     await pages.settled()
     return isAllowed(to)

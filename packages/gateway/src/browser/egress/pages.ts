@@ -97,10 +97,10 @@ export async function followPages(cdp: Cdp, left: (load: PageLoad) => void): Pro
     send('Runtime.runIfWaitingForDebugger').catch(() => undefined)
     if (!isPage || !page) return
     // A page that was there before.
-    ask(session).then(
-      (frame) => void (page.at ?? navigated(frame, page)),
-      () => undefined,
-    )
+    const found = (frame: CdpResult): void => {
+      if (!page.at) navigated(frame, page)
+    }
+    ask(session).then(found, () => undefined)
   }
 
   function forget(session: string): void {

@@ -92,7 +92,7 @@ export async function startProxy(keeper: Doorkeeper, limits: ProxyLimits): Promi
   async function serve(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
     const { socket } = asked
     if (!(await isOwn(socket))) return
-    const form = readAbsolute(asked.url ?? '')
+    const form = asked.httpVersion === '1.1' ? readAbsolute(asked.url ?? '') : undefined
     const connection = form ? await reach(socket, form.to) : 'refused'
     // No answer: a page of the proxy would count as a page of the host.
     if (!form || typeof connection === 'string') return void socket.destroy()
@@ -102,7 +102,7 @@ export async function startProxy(keeper: Doorkeeper, limits: ProxyLimits): Promi
   async function tunnel(asked: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy())
     if (!(await isOwn(socket))) return
-    const to = readConnect(asked.url ?? '')
+    const to = asked.httpVersion === '1.1' ? readConnect(asked.url ?? '') : undefined
     const connection = to ? await reach(socket, to) : 'refused'
     if (typeof connection === 'string') {
       const status = connection === 'refused' ? '403 Forbidden' : '502 Bad Gateway'

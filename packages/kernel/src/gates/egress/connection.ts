@@ -40,6 +40,19 @@ export function mayConnect(
   return pages.some((page) => names(browser.domains, page.at) && isOfSite(page, to))
 }
 
+/** Whether some page in `gates.browser.domains` could be of the same site as a host. If not, it need not be known which are open. */
+export function mayHavePage({ gates: { browser } }: ConnectionRules, { host }: Target): boolean {
+  return browser.domains.some(({ hosts }) => {
+    if (hosts.kind === 'all' || hosts.kind === 'network') return true
+    return endOf(hosts.host) === endOf(host)
+  })
+}
+
+/** The last two labels of a host. A registrable domain has at least two. */
+function endOf(host: string): string {
+  return host.split('.').slice(-2).join('.')
+}
+
 /**
  * Whether a guarded browser that may connect to `to` may use this address of it. An address that is not public must be named: a
  * private one by its own entry or by that of the hostname, any other one by its own. A `*` names nothing.

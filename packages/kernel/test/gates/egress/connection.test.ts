@@ -1,7 +1,14 @@
 // The rule for the connections of a guarded browser, and for the addresses behind its hostnames.
 
 import { describe, expect, it } from 'vitest'
-import { mayConnect, mayReach, readHttpUrl, type BrowserPage, type Target } from '../../../src/detection.ts'
+import {
+  mayConnect,
+  mayHavePage,
+  mayReach,
+  readHttpUrl,
+  type BrowserPage,
+  type Target,
+} from '../../../src/detection.ts'
 import { policyOf } from '../../rig.ts'
 
 const POLICY = policyOf(`
@@ -50,6 +57,16 @@ describe('a connection of a guarded browser', () => {
     ['https://ads.shop.test/', false, [], ['https://ads.shop.test/']],
   ])('to %s is allowed: %s (pages %j, approved %j)', (url, allowed, pages, approved) => {
     expect(mayConnect(POLICY, at(url), { pages, approved: approved.map(at) })).toBe(allowed)
+  })
+
+  it('needs no look at the pages if no page in `domains` can be of its site', () => {
+    const needs = (url: string): boolean => mayHavePage(POLICY, at(url))
+    expect(needs('https://img.shop.test/')).toBe(true)
+    expect(needs('https://evil.test/')).toBe(false)
+    expect(needs('https://test/')).toBe(false)
+    expect(
+      mayHavePage(policyOf("rules: []\ngates: { browser: { domains: ['*'] } }"), at('https://evil.test/')),
+    ).toBe(true)
   })
 
   it('goes nowhere without a policy, and not to an unreadable host', () => {
