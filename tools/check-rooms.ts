@@ -245,6 +245,7 @@ const ROOMS: readonly Room[] = [
     at: 'packages/gateway/src/browser',
     paths: FROM_ANYWHERE,
     packages: ['sentinel', 'sentinel/page'],
+    npm: ['ws'],
     node: true,
   },
   {
@@ -287,7 +288,7 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/bin', dev: true, node: ['node:fs', 'node:module'] },
   {
     ...tests('gateway', 'kernel', 'client', 'sentinel', 'evidence'),
-    npm: ['@photostructure/sqlite', 'commander', 'yaml'],
+    npm: ['@photostructure/sqlite', 'commander', 'ws', 'yaml'],
   },
 
   { at: 'conformance', packages: ['client', 'evidence', 'evidence/node'], dev: true, node: true },

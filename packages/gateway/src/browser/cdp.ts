@@ -10,9 +10,27 @@ export interface Cdp {
   send(method: string, params?: object, options?: SendOptions): Promise<CdpResult>
   /** Calls `listener` for each event of a session, until the returned function is called. */
   on(method: string, session: string | undefined, listener: (params: CdpResult) => void): () => void
+  /** Calls `listener` for each event of every session, in the order of arrival, until the returned function is called. */
+  onAny(listener: (event: CdpEvent) => void): () => void
+  /**
+   * Sends a command of another client. Calls `reply` once, in the order of arrival among the events. There is no time limit.
+   */
+  forward(method: string, params: object, session: string, reply: (answer: CdpAnswer) => void): void
+  /** Calls `listener` once when the connection has ended, at once if it has. */
+  onEnd(listener: () => void): void
   /** Rejects everything that waits. */
   close(): void
 }
+
+/** An event of a session; without one, of the browser itself. */
+interface CdpEvent {
+  readonly method: string
+  readonly params: CdpResult
+  readonly session: string | undefined
+}
+
+/** What a browser answers to a command. */
+export type CdpAnswer = { readonly result: CdpResult } | { readonly error: CdpResult }
 
 /** A JSON object of the protocol. Each member is checked where it is used. */
 export type CdpResult = Readonly<Record<string, unknown>>
@@ -27,29 +45,22 @@ const TIMEOUT = 30_000
 /** A page can make its own answer large, but not larger than this. */
 const MAX_MESSAGE = 256 << 20
 
-interface Waiting {
-  readonly resolve: (result: CdpResult) => void
-  readonly reject: (fault: Error) => void
-  readonly timer: NodeJS.Timeout
-}
+/** Gets the answer, or the fault that ended the connection. */
+type Waiting = (answer: CdpAnswer | Error) => void
 
 /** Speaks the protocol on two pipes. */
 export function connectCdp(to: Writable, from: Readable): Cdp {
   const waiting = new Map<number, Waiting>()
-  const listeners = new Set<{
-    method: string
-    session: string | undefined
-    listener: (params: CdpResult) => void
-  }>()
+  const listeners = new Set<(event: CdpEvent) => void>()
+  const enders: (() => void)[] = []
   let last = 0
   let closed: Error | undefined
   const end = (fault: Error): void => {
-    closed ??= fault
-    for (const { reject, timer } of waiting.values()) {
-      clearTimeout(timer)
-      reject(closed)
-    }
+    if (closed) return
+    closed = fault
+    for (const answered of waiting.values()) answered(fault)
     waiting.clear()
+    for (const ended of enders.splice(0)) ended()
   }
   // A browser that exits closes its pipes; what waits then fails, here and not as an uncaught error.
   to.on('error', () => end(new Error('the connection to the browser is broken')))
@@ -59,29 +70,59 @@ export function connectCdp(to: Writable, from: Readable): Cdp {
     'data',
     readMessages(take, () => end(new Error('the browser sent a message that is too long'))),
   )
-  return { send, on, close: () => end(new Error('the connection to the browser is closed')) }
+  return {
+    send,
+    on: (method, session, listener) =>
+      onAny((event) => {
+        if (event.method === method && event.session === session) listener(event.params)
+      }),
+    onAny,
+    forward: (method, params, session, reply) => {
+      write(method, params, session, (answer) => {
+        reply(answer instanceof Error ? { error: { code: -32_000, message: answer.message } } : answer)
+      })
+    },
+    onEnd: (listener) => {
+      if (closed) listener()
+      else enders.push(listener)
+    },
+    close: () => end(new Error('the connection to the browser is closed')),
+  }
 
   function send(method: string, params: object = {}, { session, timeout = TIMEOUT }: SendOptions = {}) {
     return new Promise<CdpResult>((resolve, reject) => {
-      if (closed) return reject(closed)
-      const id = ++last
+      const id = write(method, params, session, (answer) => {
+        clearTimeout(timer)
+        if (answer instanceof Error) reject(answer)
+        else if ('result' in answer) resolve(answer.result)
+        else reject(new Error(`the browser refused: ${textOf(answer.error['message'])}`))
+      })
       const timer = setTimeout(() => {
         waiting.delete(id)
         reject(new Error(`the browser did not answer \`${method}\` within ${timeout / 1000} s`))
       }, timeout)
-      waiting.set(id, { resolve, reject, timer })
-      to.write(
-        `${JSON.stringify({ id, method, params, ...(session !== undefined && { sessionId: session }) })}\0`,
-      )
+      if (closed) clearTimeout(timer)
     })
   }
 
-  function on(
-    method: string,
-    session: string | undefined,
-    listener: (params: CdpResult) => void,
-  ): () => void {
-    const entry = { method, session, listener }
+  /** Writes a command and returns its number. */
+  function write(method: string, params: object, session: string | undefined, answered: Waiting): number {
+    const id = ++last
+    if (closed) {
+      const fault = closed
+      queueMicrotask(() => answered(fault))
+      return id
+    }
+    waiting.set(id, answered)
+    to.write(
+      `${JSON.stringify({ id, method, params, ...(session !== undefined && { sessionId: session }) })}\0`,
+    )
+    return id
+  }
+
+  function onAny(listener: (event: CdpEvent) => void): () => void {
+    // Wrapped, so that a listener that is added twice is removed once.
+    const entry = (event: CdpEvent): void => listener(event)
     listeners.add(entry)
     return () => void listeners.delete(entry)
   }
@@ -92,16 +133,13 @@ export function connectCdp(to: Writable, from: Readable): Cdp {
     const { id, method, params, sessionId, result, error } = message
     if (typeof id === 'number') {
       const found = waiting.get(id)
-      if (!found) return
       waiting.delete(id)
-      clearTimeout(found.timer)
-      if (error === undefined) found.resolve(asObject(result))
-      else found.reject(new Error(`the browser refused: ${textOf(asObject(error)['message'])}`))
+      found?.(error === undefined ? { result: asObject(result) } : { error: asObject(error) })
       return
     }
-    for (const each of [...listeners]) {
-      if (each.method === method && each.session === sessionId) each.listener(asObject(params))
-    }
+    const session = sessionId === undefined ? undefined : textOf(sessionId)
+    const event = { method: textOf(method), params: asObject(params), session }
+    for (const each of [...listeners]) each(event)
   }
 }
 

@@ -1,0 +1,27 @@
+// What judges the DevTools traffic between a client and the browser.
+
+import type { CdpResult } from '../cdp.ts'
+
+/** A command of a client. */
+export interface ClientCommand {
+  readonly method: string
+  readonly params: CdpResult
+  /** The session of the command; undefined for the browser itself. */
+  readonly session: string | undefined
+  /** The id of the target that the session belongs to; undefined for the browser itself. */
+  readonly target: string | undefined
+}
+
+/** Judges the traffic between a client and the browser. */
+export interface Screen {
+  /**
+   * Asked for each command that the table of methods lets pass, in order within a target. A rejection or a throw refuses the
+   * command.
+   */
+  onCommand(command: ClientCommand): Promise<'pass' | { readonly refuse: string }>
+  /**
+   * May replace the result of a command before the client sees it. A throw refuses. Results of class `read` are forwarded at
+   * once, in the order of events, without being asked for.
+   */
+  onResult(command: ClientCommand, result: CdpResult): Promise<CdpResult>
+}
