@@ -46,10 +46,8 @@ export async function openClient({ cdp, targets }: Guarded, screen: Screen, line
   }
   const forget = cdp.onAny(({ method, params, session }) => {
     if (session === undefined || !sessions.has(session)) return
-    if (!sessions.follow(method, params)) {
-      return leave(cdp, textOf(params['sessionId']), method === 'Target.attachedToTarget')
-    }
-    tell({ method, params, ...outside(session) })
+    if (sessions.follow(method, params)) tell({ method, params, ...outside(session) })
+    else if (method === 'Target.attachedToTarget') leave(cdp, textOf(params['sessionId']), session)
   })
   return {
     take: (text) => {
@@ -129,10 +127,9 @@ export async function openClient({ cdp, targets }: Guarded, screen: Screen, line
 }
 
 /** Resumes and leaves a target that the client may not see. */
-function leave(cdp: Cdp, session: string, attached: boolean): void {
-  if (!attached) return
+function leave(cdp: Cdp, session: string, parent: string): void {
   cdp.send(RUN, {}, { session }).catch(() => undefined)
-  cdp.send('Target.detachFromTarget', { sessionId: session }).catch(() => undefined)
+  cdp.send('Target.detachFromTarget', { sessionId: session }, { session: parent }).catch(() => undefined)
 }
 
 /** Gives an answer to `done`, after the screen has seen it if the class of the command asks for that. */

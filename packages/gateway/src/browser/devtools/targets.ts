@@ -31,6 +31,7 @@ interface Watcher {
 }
 
 const PREPARING = 5_000
+const RUNNING = 60_000
 const HOLD = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }
 const RELEASE = { autoAttach: false, waitForDebuggerOnStart: false, flatten: true }
 // A tab only wraps a page.
@@ -90,8 +91,9 @@ export async function watchTargets(cdp: Cdp, watcher: Watcher = {}): Promise<Tar
     try {
       await send('Target.setAutoAttach', { ...HOLD, filter: FILTER })
       await watcher.onTarget?.(target)
-      await send('Runtime.runIfWaitingForDebugger')
+      // Its answer may wait until the client lets the target run, too.
       settle(true)
+      await cdp.send('Runtime.runIfWaitingForDebugger', {}, { session: target.session, timeout: RUNNING })
     } catch {
       settle(false)
       // It may be gone. If it is not, it would load without having been prepared.

@@ -28,7 +28,11 @@ describe.skipIf(path === undefined)('the endpoint of a browser', () => {
   beforeAll(async () => {
     browser = await startChromium(path ?? '')
     targets = await watchTargets(browser.cdp, { onTarget: async () => preparing })
-    site = await serveSite({ '/': '<title>A</title><h1>Hello</h1>', '/popup': '<title>P</title>' })
+    site = await serveSite({
+      '/': '<title>A</title><h1>Hello</h1>',
+      '/popup': '<title>P</title>',
+      '/popupnoopener': '',
+    })
   })
   afterAll(async () => {
     await browser.close()
@@ -194,24 +198,27 @@ describe.skipIf(path === undefined)('the endpoint of a browser', () => {
     expect(order.slice(2)).toEqual(['Input.insertText', 'Runtime.evaluate'])
   })
 
-  test('a popup waits for the gateway, even if the client lets it run', async () => {
-    const opener = await openPage(client, `${site.url}/`)
-    let ready = (): void => undefined
-    preparing = new Promise<void>((resolve) => (ready = resolve))
-    await client.send('Target.setAutoAttach', HOLD)
-    const expression = `open('/popup')`
-    const opened = client.send('Runtime.evaluate', { expression, userGesture: true }, opener.session)
-    const { params } = await client.event('Target.attachedToTarget', ({ params: { waitingForDebugger } }) =>
-      Boolean(waitingForDebugger),
-    )
-    const run = client.send('Runtime.runIfWaitingForDebugger', {}, textOf(params.sessionId))
-    await client.send('Browser.getVersion')
-    // The opener waits, too, so this is an answer of the other session.
-    expect(site.requests).not.toContain('/popup')
-    const requested = site.next('/popup')
-    ready()
-    await Promise.all([opened, run, requested])
-  })
+  test.each(['', 'noopener'])(
+    'a popup with `%s` waits for the gateway, even if the client lets it run',
+    async (features) => {
+      const opener = await openPage(client, `${site.url}/`)
+      let ready = (): void => undefined
+      preparing = new Promise<void>((resolve) => (ready = resolve))
+      await client.send('Target.setAutoAttach', HOLD)
+      const expression = `open('/popup${features}', '', '${features}')`
+      const opened = client.send('Runtime.evaluate', { expression, userGesture: true }, opener.session)
+      const { params } = await client.event('Target.attachedToTarget', ({ params: { waitingForDebugger } }) =>
+        Boolean(waitingForDebugger),
+      )
+      const run = client.send('Runtime.runIfWaitingForDebugger', {}, textOf(params.sessionId))
+      await client.send('Browser.getVersion')
+      // The opener waits, too, so this is an answer of the other session.
+      expect(site.requests).not.toContain(`/popup${features}`)
+      const requested = site.next(`/popup${features}`)
+      ready()
+      await Promise.all([opened, run, requested])
+    },
+  )
 
   test.each<[string, string | Buffer, number]>([
     ['is not JSON', '{', 1002],
