@@ -417,8 +417,9 @@ export function callOf(decision: Decision): string {
 /** The parts of the page that an approval is bound to. Receipts of version 0.1.0 have no `seen_hash` and are not bound to a page. */
 function pageOf({ browser }: Decision): readonly string[] {
   if (browser?.seen_hash === undefined) return []
-  const { dom_hash, visual_text_hash, planner_ref, page_host, destination_host } = browser
-  return [dom_hash, visual_text_hash, planner_ref, page_host, destination_host].map((part) => part ?? '')
+  const { dom_hash, visual_text_hash, planner_ref, page_host, destination_host, target_hash } = browser
+  const parts = [dom_hash, visual_text_hash, planner_ref, page_host, destination_host, target_hash]
+  return parts.map((part) => part ?? '')
 }
 
 function typeOf(receipt: Receipt): number {

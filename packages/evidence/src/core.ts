@@ -21,6 +21,7 @@ export {
   type EffectClass,
   type Observe,
   type LadderStep,
+  type TargetState,
   type Tier,
 } from './kinds.ts'
 export { isMadeSession, madeSession, memoryOf } from './made-session.ts'

@@ -69,6 +69,7 @@ export {
   OBSERVE_RULE,
   LADDER_STEPS,
   SCOPE_SOURCES,
+  TARGET_STATES,
   TIERS,
   type Approval,
   type Blocked,
@@ -94,6 +95,7 @@ export {
   type ScopeShown,
   type ScopeSource,
   type SessionChange,
+  type TargetState,
   type Tier,
   type TokenChange,
 } from './kinds.ts'

@@ -138,6 +138,11 @@ export interface Decision extends Common {
   readonly browser?: Browser
 }
 
+/** How the element that a browser call names relates to the element that the agent saw. */
+export const TARGET_STATES = ['bound', 'covered', 'moved', 'replaced', 'other-origin', 'unresolved'] as const
+/** How the element that a browser call names relates to the element that the agent saw. */
+export type TargetState = (typeof TARGET_STATES)[number]
+
 /** The input of the browser guard: risk, hashes and the planner reference, never page text. */
 export interface Browser {
   readonly sentinel_risk?: number
@@ -146,9 +151,17 @@ export interface Browser {
   readonly visual_text_hash?: string
   /** Digest of the plan: `sha256:` and 64 hexadecimal digits. Ledgers of version 0.1.0 can have any text here. */
   readonly planner_ref?: string
+  /** The gateway derived the planner reference from the call: no planner gave one. */
+  readonly planner_derived?: true
   /** Hostname of the page. */
   readonly page_host?: string
   readonly destination_host?: string
+  /** The state of the element that the call acts on, if the gateway drives the browser. */
+  readonly target_state?: TargetState
+  /** Hash of its role, name, origin and box. */
+  readonly target_hash?: string
+  /** The gateway only attached to the browser and does not control its network. */
+  readonly without_egress?: true
   /** Hash of what an approver sees of the page: URLs, hashes, plan, risk and findings. */
   readonly seen_hash?: string
   /** `seen_hash` at the time of the approval. */

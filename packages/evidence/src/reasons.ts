@@ -31,6 +31,7 @@ export type ReasonCode =
   | 'TEMPORAL_INTERVENTION'
   | 'COMPLIANCE_APPROVAL_REQUIRED'
   | 'COGNITIVE_FIREWALL_APPROVAL_REQUIRED'
+  | 'COGNITIVE_FIREWALL_TARGET_UNRESOLVED'
   | 'AMBIGUOUS_INPUT'
   | 'SYSTEM_FROZEN'
   | 'AGENT_KILLED'
@@ -49,6 +50,7 @@ export type ReasonCode =
   | 'COGNITIVE_FIREWALL_DOMAIN_DENY'
   | 'COGNITIVE_FIREWALL_SENTINEL_DENY'
   | 'COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED'
+  | 'COGNITIVE_FIREWALL_TARGET_DENY'
   | 'DATA_EGRESS_BLOCKED'
   | 'TAINTED_DATA_EGRESS_DENY'
   | 'UNTRUSTED_VALUE_DENY'
@@ -134,6 +136,10 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
     'The Sentinel found something on the page that a person must check before a side effect.',
     'Wait for the approval, or ask an operator to change the answer to this finding under `gates.browser.findings`.',
   ),
+  COGNITIVE_FIREWALL_TARGET_UNRESOLVED: escalate(
+    'The gateway cannot find the element that the call names in a snapshot that the agent saw.',
+    'Take a snapshot of the page and use its reference, or wait for the approval.',
+  ),
 
   AMBIGUOUS_INPUT: deny(
     'The call is malformed, or can be read in more than one way.',
@@ -203,6 +209,10 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED: deny(
     'A side effect in the browser needs a planner reference: the digest of the plan behind it.',
     'Send the call again with the digest of its plan as `planner_ref`.',
+  ),
+  COGNITIVE_FIREWALL_TARGET_DENY: deny(
+    'The element of the call is covered, has moved, or is not the one that the agent saw.',
+    'Take a new snapshot of the page, and look at it before you act.',
   ),
   DATA_EGRESS_BLOCKED: deny(
     'The call sends data to a destination that the policy does not allow.',

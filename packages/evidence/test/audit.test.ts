@@ -340,7 +340,7 @@ describe('an approval', () => {
     }
   })
 
-  it('is bound to the seen page, its hashes, plan and hostnames', async () => {
+  it('is bound to the seen page, its hashes, plan, hostnames and element', async () => {
     const page = {
       sentinel_findings: [],
       dom_hash: hash('dom'),
@@ -348,6 +348,8 @@ describe('an approval', () => {
       planner_ref: 'plan',
       page_host: 'a.example',
       destination_host: 'b.example',
+      target_state: 'bound',
+      target_hash: hash('button'),
       seen_hash: hash('seen'),
     }
     const told = async (seen_hash: string | undefined, change: object): Promise<readonly string[]> => {
@@ -365,7 +367,8 @@ describe('an approval', () => {
       expect(await told(seen, {})).toEqual([`APPROVAL_FOR_ANOTHER_CALL at ${AT.next + 1}`])
     }
     const others = { dom_hash: hash('x'), visual_text_hash: hash('x'), planner_ref: 'x', page_host: 'x' }
-    for (const change of Object.entries({ ...others, destination_host: 'x', approved_hash: hash('x') })) {
+    const further = { destination_host: 'x', target_hash: hash('x'), approved_hash: hash('x') }
+    for (const change of Object.entries({ ...others, ...further })) {
       expect(await told(page.seen_hash, Object.fromEntries([change])), change[0]).toEqual([
         `APPROVAL_FOR_ANOTHER_CALL at ${AT.next + 2}`,
       ])

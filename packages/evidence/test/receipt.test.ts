@@ -340,6 +340,10 @@ describe('the envelope', () => {
         planner_ref: wide(256),
         page_host: wide(260),
         destination_host: wide(260),
+        planner_derived: true,
+        target_state: 'other-origin',
+        target_hash: NO_HASH,
+        without_egress: true,
         seen_hash: NO_HASH,
       },
     })

@@ -15,5 +15,5 @@ export {
   type SessionPardon,
 } from './admin/pardon.ts'
 export { scopeOf, setScope, type ScopeSet } from './admin/scopes.ts'
-export { readPageInput } from './gates/browser/page.ts'
+export { readPageInput, shownInput, type PageInput } from './gates/browser/page.ts'
 export { chainOf, isDelegateOnly, type RegisteredDelegation } from './gates/delegation/delegations.ts'

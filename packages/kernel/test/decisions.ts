@@ -45,6 +45,8 @@ import {
   type MemoryStore,
   type Snapshot,
   type Store,
+  type GuardedPage,
+  type PageAfter,
   type ToolAnswer,
   type ToolCall,
 } from '../src/index.ts'
@@ -557,6 +559,9 @@ const BROWSER_FIELDS = [
   'planner_ref',
   'page_host',
   'destination_host',
+  'planner_derived',
+  'target_state',
+  'without_egress',
 ] as const
 
 /** Returns every line that is true for a call. */
@@ -643,10 +648,12 @@ const CALL_KEYS = [
   'raw',
   'context',
   'browser',
+  'guarded',
   'approval',
   'delegation',
   'sources',
   'output',
+  'page',
   'fails',
   'times',
 ] as const
@@ -680,6 +687,8 @@ function readCall(stage: Stage, text: string): ReadCall {
     delegation_session_id: given.delegation_session,
     context,
     browser: isObject(browser) ? readBrowser(browser, stage) : browser,
+    // Safe cast: it comes from the vector, where only a door could send it.
+    ...(given.guarded !== undefined && { guarded: given.guarded as unknown as GuardedPage }),
     approval: typeof approval === 'string' ? named(approval, stage.requests) : approval,
     delegation: typeof delegation === 'string' ? named(delegation, stage.delegations) : delegation,
     sources: given.sources,
@@ -695,14 +704,16 @@ function argsOfSize({ size, args = {} }: JsonObject): JsonObject {
 }
 
 /** Returns the answer of the tool: its `output` as a value, or one byte. */
-function readAnswer({ output, fails = false, assurance }: JsonObject): ToolAnswer {
+function readAnswer({ output, page, fails = false, assurance }: JsonObject): ToolAnswer {
   if (typeof fails !== 'boolean') throw new Error('`fails` must be true or false')
   if (assurance === 'advised' && (output !== undefined || fails)) {
     throw new Error('the caller runs the tool of an advised call; remove `output` and `fails`')
   }
   const status = fails ? 'FAILED' : 'COMPLETED'
   if (output === undefined) return { status, output: new Uint8Array([1]) }
-  return { status, output: new TextEncoder().encode(canonicalize(output)), content: output }
+  // Safe cast: as `guarded`.
+  const after = page === undefined ? {} : { page: page as unknown as PageAfter }
+  return { status, output: new TextEncoder().encode(canonicalize(output)), content: output, ...after }
 }
 
 function readBrowser(browser: JsonObject, { observations }: Stage): JsonObject {

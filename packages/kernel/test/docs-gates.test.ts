@@ -62,6 +62,7 @@ describe('a block of settings', () => {
     expect(browser).toEqual({
       maxSentinelRisk: 70,
       observation: 'any',
+      plannerRef: 'given',
       findings: new Map(),
       otherFindings: 'escalate',
     })

@@ -5,6 +5,7 @@ import {
   EFFECT_CLASSES,
   parseJson,
   LADDER_STEPS,
+  TARGET_STATES,
   type Approval,
   type Browser,
   type Decision,
@@ -18,7 +19,9 @@ import {
   needsReason,
   pageName,
   readPageInput,
+  shownInput,
   type ApprovalRequest,
+  type PageInput,
 } from '@tollgate/kernel/admin'
 import type { Identity, Role } from '../tokens.ts'
 import { maySee, unknownToken } from './auth.ts'
@@ -27,6 +30,7 @@ import { READERS, receiptOf } from './receipts.ts'
 import { answered, json, kernelOf, numberIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import {
   ANYTHING,
+  COUNT,
   FLAG,
   HASH,
   list,
@@ -73,7 +77,7 @@ interface ShownApproval {
 }
 
 /** A page as the API shows it: the part in the receipt and, for callers that may read arguments, its address. */
-type ShownBrowser = Browser & { readonly url?: string | null; readonly destination?: string | null }
+type ShownBrowser = Browser & Partial<Omit<PageInput, 'side_effect'>>
 
 const PAGE: ApiSchema = object({
   'url?': described(
@@ -81,11 +85,25 @@ const PAGE: ApiSchema = object({
     'The address of the page. Shown to those who may answer and to the caller.',
   ),
   'destination?': described(orNull(TEXT), 'The destination of the action, if it is not the page itself.'),
+  'target?': object(
+    {
+      state: word(...TARGET_STATES),
+      role: TEXT,
+      name: TEXT,
+      origin: TEXT,
+      'box?': described(list(COUNT), 'Left, top, width and height, in pixels.'),
+    },
+    'The element that the call acts on, if the gateway drives the browser.',
+  ),
   'page_host?': TEXT,
   'destination_host?': TEXT,
   'dom_hash?': HASH,
   'visual_text_hash?': HASH,
   'planner_ref?': TEXT,
+  'planner_derived?': FLAG,
+  'target_state?': word(...TARGET_STATES),
+  'target_hash?': HASH,
+  'without_egress?': FLAG,
   'sentinel_risk?': { type: 'integer', minimum: 0, maximum: 100 },
   sentinel_findings: list(TEXT),
   'seen_hash?': described(
@@ -173,7 +191,7 @@ async function shownPage(
 ): Promise<ShownBrowser> {
   if (!mayRead(identity, request)) return page
   const input = readPageInput(page, await view.record(pageName(request.id)))
-  return input ? { url: input.url, destination: input.destination, ...page } : page
+  return input ? { ...shownInput(input), ...page } : page
 }
 
 /** Whether the caller may read the arguments: they are its own, or it can answer the request. */

@@ -8,6 +8,7 @@ import {
   needsReason,
   pageName,
   readPageInput,
+  shownInput,
   type ApprovalRequest,
 } from '@tollgate/kernel/admin'
 import type { LedgerView } from '../view.ts'
@@ -86,13 +87,12 @@ function dataOf(kernel: Kernel, request: ApprovalRequest): JsonObject {
 async function privateOf(view: LedgerView, request: ApprovalRequest): Promise<JsonObject> {
   const { id, page } = request
   const input = inputOf(request, await recordOf(view, inputName(id)))
-  const address = page && readPageInput(page, await recordOf(view, pageName(id)))
+  const seen = page && readPageInput(page, await recordOf(view, pageName(id)))
+  const { target, ...shown } = seen ? shownInput(seen) : {}
   return {
     // Sound: the stored input is canonical JSON.
     ...(input !== undefined && { arguments: JSON.parse(input) as Json }),
-    ...(page && {
-      page: { ...(address && { url: address.url, destination: address.destination }), ...page },
-    }),
+    ...(page && { page: { ...shown, ...(target && { target: { ...target } }), ...page } }),
   }
 }
 

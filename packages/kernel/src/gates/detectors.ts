@@ -2,6 +2,7 @@
 // never on an implementation. If a detector throws, its gate fails and the call is denied.
 
 import type { Browser, Json, ReasonCode, Tier } from '@tollgate/evidence'
+import type { Policy } from '../policy/parse/parse.ts'
 import type { FreezeView } from '../admin/freezes.ts'
 import type { ApprovalRequest } from '../admin/approvals.ts'
 import type { Destination } from '../destinations/find.ts'
@@ -61,6 +62,8 @@ interface BrowserDetector {
   page(intent: Intent, facts: PageFacts): Browser | undefined
   input(browser: BrowserCall | undefined, observation: Observation | undefined): PageInput
   bound(browser: BrowserCall, observation: Observation | undefined): unknown[]
+  /** Whether an agent may read the page with this URL. */
+  readable(url: string, policy: Policy): boolean
   /** Whether an approval of one page also covers another. */
   covers(asked: Browser | null, now: Browser | undefined): boolean
 }

@@ -3,7 +3,7 @@
 // several gates use to read texts is in `text/` and `texts.ts`.
 
 import { boundPage, browserOf, coversPage, pageInputOf } from './browser/page.ts'
-import { browser } from './browser/gate.ts'
+import { browser, mayRead } from './browser/gate.ts'
 import { compliance } from './compliance/gate.ts'
 import { context } from './context.ts'
 import { delegation } from './delegation/gate.ts'
@@ -78,7 +78,7 @@ export { freeze } from './freeze.ts'
 export const DETECTORS: Detectors = {
   freeze: { reason: freezeReason },
   schema: { compile: compileSchema },
-  browser: { page: browserOf, input: pageInputOf, bound: boundPage, covers: coversPage },
+  browser: { page: browserOf, input: pageInputOf, bound: boundPage, readable: mayRead, covers: coversPage },
   egress: { destinations: destinationsOf, status: egressStatus, isNamed },
   texts: { read: readTexts, readOne: (text) => readText('', text), readUntrusted, codes: codesIn },
   taint: {

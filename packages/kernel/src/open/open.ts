@@ -67,6 +67,7 @@ export const NO_POLICY: Policy = {
       domains: [],
       maxSentinelRisk: 0,
       observation: 'sentinel',
+      plannerRef: 'given',
       findings: new Map(),
       otherFindings: 'deny',
     },

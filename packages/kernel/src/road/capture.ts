@@ -12,11 +12,12 @@ import {
   type Json,
 } from '@tollgate/evidence/core'
 import { captureContext, type Context } from './call-context.ts'
-import { copyOf, isRecord, ownText } from '../plain.ts'
+import { isRecord, ownText } from '../plain.ts'
 import { isName, UNREADABLE, NOBODY } from '../names.ts'
 import type { ArgumentsSchema } from '../gates/schema/schema.ts'
-import { type Observation, readObservation, MAX_URL } from './observation.ts'
+import { captureBrowser, type BrowserCall, type GuardedPage } from './browser-call.ts'
 
+export type { BrowserCall } from './browser-call.ts'
 export type { Context } from './call-context.ts'
 
 /** The caller, authenticated by the door. Nothing in it is claimed by the caller. */
@@ -38,7 +39,10 @@ export interface Demanded {
   readonly schema: ArgumentsSchema
 }
 
-/** A call as it arrives. Every member except `caller`, `door`, `assurance`, `author`, `offered` and `demanded` is untrusted. */
+/**
+ * A call as it arrives. Every member except `caller`, `door`, `assurance`, `author`, `offered`, `demanded` and `guarded` is
+ * untrusted.
+ */
 export interface ToolCall {
   readonly caller: Caller
   readonly door: Door
@@ -52,6 +56,8 @@ export interface ToolCall {
   /** Hash of the tool definition that the server behind this call offers, known to the door; null if it offers none. */
   readonly offered?: string | null
   readonly demanded?: Demanded
+  /** What the gateway knows of the page, if it drives the browser. */
+  readonly guarded?: GuardedPage
   readonly tool: unknown
   /** The arguments as a value. */
   readonly args?: unknown
@@ -118,17 +124,6 @@ export interface Intent {
   readonly unreadable: string | undefined
 }
 
-/** The browser part of a call. Unreadable values never count as harmless. */
-export interface BrowserCall {
-  readonly observation: Observation | undefined
-  /** Id of an observation that the Sentinel posted itself. */
-  readonly observation_id: string | undefined
-  /** `sha256:` and 64 hexadecimal digits. */
-  readonly planner_ref: string | undefined
-  readonly side_effect: boolean | undefined
-  readonly destination: string | undefined
-}
-
 const MAX_ARGS_BYTES = 1 << 20
 
 /** Captures a call. An unreadable call becomes an intent with `unreadable` set, which is denied. */
@@ -165,7 +160,7 @@ export function capture(call: ToolCall): Intent {
     ...(environment !== undefined && { environment }),
     ...(workspace !== undefined && { workspace }),
   }
-  const browser = captureBrowser(call.browser)
+  const browser = captureBrowser(call.browser, call.guarded)
   const delegation = optional(call.delegation, 'delegation')
   const reference = optional(call.reference, 'reference')
   const sources = captureSources(call.sources)
@@ -281,31 +276,4 @@ function readSource(item: Json): Source | undefined {
   const { source_channel: claimed, text } = item
   const source_channel = SOURCE_CHANNELS.find((channel) => channel === claimed)
   return source_channel !== undefined && typeof text === 'string' ? { source_channel, text } : undefined
-}
-
-function captureBrowser(value: unknown): BrowserCall | undefined {
-  if (value === undefined) return undefined
-  const copied = copyOf(value) ?? {}
-  const { observation, observation_id, planner_ref, side_effect, destination } = copied
-  return {
-    observation: isRecord(observation) ? readObservation(observation) : undefined,
-    observation_id: isName(observation_id) ? observation_id : undefined,
-    planner_ref: digestOf(planner_ref),
-    // An unreadable value counts as the worst case.
-    side_effect: side_effect === undefined ? undefined : side_effect !== false,
-    destination: destination === undefined ? undefined : readable(destination),
-  }
-}
-
-const DIGEST = /^(?:sha256:)?([0-9a-f]{64})$/i
-
-/** Returns the digest of the plan. Other text is hashed, so that its content is not recorded. Blank text counts as missing. */
-function digestOf(reference: Json | undefined): string | undefined {
-  if (typeof reference !== 'string' || reference.trim() === '') return undefined
-  const digest = DIGEST.exec(reference)?.[1]?.toLowerCase()
-  return `sha256:${digest ?? sha256Hex(reference)}`
-}
-
-function readable(destination: Json): string {
-  return typeof destination === 'string' && destination.length <= MAX_URL ? destination.toWellFormed() : ''
 }

@@ -1,6 +1,6 @@
 // Builds the receipt of a decision. It contains everything that the decision depended on, by name or by hash.
 
-import { sha256Hex, type Decision } from '@tollgate/evidence'
+import { canonicalize, sha256Hex, type Decision } from '@tollgate/evidence'
 import type { BrowserCall, Intent } from './capture.ts'
 import { NOBODY } from '../names.ts'
 import type { Left } from './next-state.ts'
@@ -185,5 +185,6 @@ function seenInBrowser(browser: BrowserCall, { observation }: Snapshot): (string
     observation?.visual_text_hash ?? null,
     observation?.sentinel_risk === undefined ? null : String(observation.sentinel_risk),
     observation?.sentinel_findings?.join(' ') ?? null,
+    ...(browser.guarded ? [canonicalize(browser.guarded)] : []),
   ]
 }

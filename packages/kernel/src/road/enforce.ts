@@ -10,7 +10,7 @@ import { capture, type Intent, type ToolCall } from './capture.ts'
 import { chargedTo } from '../names.ts'
 import { close, closeExpired, mustCloseSome, openingOf } from './closing.ts'
 import { dueNow, type Outcome } from './effects.ts'
-import { inspectFor } from './inspect.ts'
+import { inspectFor, type PageAfter } from './inspect.ts'
 import { UNINSPECTED } from './inspect.ts'
 import { KernelError } from '../error.ts'
 import { judge, type Decided, type Judged } from './judge.ts'
@@ -53,6 +53,8 @@ export interface ToolAnswer {
   readonly output: Uint8Array
   /** The output as a value, for inspection before it is forwarded. The outcome contains what may be forwarded. */
   readonly content?: Json
+  /** The page after a browser call, if the gateway drives the browser. */
+  readonly page?: PageAfter
   /** Set by a door that forwards only part of the output, or none. */
   readonly delivery?: Effect['delivery']
 }
@@ -192,7 +194,7 @@ async function waitFor(kernel: Kernel, { receipt }: Permit, run: () => Promise<T
 async function attempt(kernel: Kernel, receipt: string, run: () => Promise<ToolAnswer>): Promise<Outcome> {
   const answer: unknown = await run()
   if (typeof answer !== 'object' || answer === null) return LOST
-  const { status, output, delivery, content } = answer as Partial<Record<keyof ToolAnswer, unknown>>
+  const { status, output, delivery, content, page } = answer as Partial<Record<keyof ToolAnswer, unknown>>
   if ((status !== 'COMPLETED' && status !== 'FAILED') || !(output instanceof Uint8Array)) return LOST
   if (!isDelivery(delivery)) return LOST
   const known: Outcome = { status, output: Uint8Array.from(output), ...(delivery && { delivery }) }
@@ -200,8 +202,13 @@ async function attempt(kernel: Kernel, receipt: string, run: () => Promise<ToolA
   const opening = await openingOf(kernel, receipt)
   // There is always an opening. Without one the policy is unknown, so the output is withheld.
   if (!opening) return { ...known, inspection: UNINSPECTED, delivery: 'withheld' }
-  // Safe cast: a door gives a parsed JSON value. Anything else makes the inspection fail, and is withheld.
-  const inspection = inspectFor(kernel, dueNow(kernel, opening), content as Json)
+  // Safe casts: a door gives a parsed JSON value and its own description of the page. Anything else makes the inspection fail, and is withheld.
+  const inspection = inspectFor(
+    kernel,
+    dueNow(kernel, opening),
+    content as Json,
+    page as PageAfter | undefined,
+  )
   return { ...known, inspection, delivery: lesser(delivery, inspection.delivery) }
 }
 

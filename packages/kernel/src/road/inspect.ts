@@ -30,6 +30,12 @@ export const UNINSPECTED: Inspection = {
   content: undefined,
 }
 
+/** The result for the content of a page that the browser may not use. */
+const OUT_OF_SCOPE: Inspection = { ...UNINSPECTED, findings: ['PAGE_OUT_OF_SCOPE'] }
+
+// The maximum length that the receipt format allows.
+const MAX_FINDINGS = 32
+
 /** Returns the inspection of an outcome, if there is one. */
 export function inspectionIn(outcome: Outcome): Inspection | undefined {
   return 'output' in outcome ? outcome.inspection : undefined
@@ -50,10 +56,24 @@ export function returnsOf({ catalogue }: Kernel, { opening, policy }: Due): read
   return catalogue.find(opening.tool, policy)?.declared?.returns ?? []
 }
 
+/** The page that is open after a browser call. */
+export interface PageAfter {
+  /** Undefined if the call did not read a page. */
+  readonly url: string | undefined
+  /** The codes that the Sentinel found on it. */
+  readonly findings: readonly string[]
+}
+
 /** Inspects the output of an allowed call. */
-export function inspectFor(kernel: Kernel, due: Due, content: Json): Inspection {
+export function inspectFor(kernel: Kernel, due: Due, content: Json, page?: PageAfter): Inspection {
   try {
-    return DETECTORS.taint.inspect(content, { policy: due.policy, returns: returnsOf(kernel, due) })
+    if (page?.url !== undefined && !DETECTORS.browser.readable(page.url, due.policy)) return OUT_OF_SCOPE
+    const { findings = [] } = page ?? {}
+    // The findings have no place in the output, so the label applies to all of it.
+    const returns = [...returnsOf(kernel, due), ...(findings.length > 0 ? ['flagged'] : [])]
+    const inspection = DETECTORS.taint.inspect(content, { policy: due.policy, returns })
+    const all = [...new Set([...inspection.findings, ...findings])].sort()
+    return { ...inspection, findings: all.slice(0, MAX_FINDINGS) }
   } catch {
     // The error may contain tool output, so it is dropped.
     return uninspected(kernel, due)

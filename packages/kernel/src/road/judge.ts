@@ -161,7 +161,11 @@ export function takeSnapshot(
   const policy = policyOf(kernel, intent.tenant)
   const tool = knownAs(kernel.catalogue.find(intent.tool, policy), intent)
   const posted = intent.browser?.observation_id !== undefined
-  const observation = posted ? postedObservation(kernel, intent, time) : intent.browser?.observation
+  const taken = posted ? kernel.observations.take(intent, time) : intent.browser?.observation
+  const unobserved = typeof taken === 'string' ? taken : undefined
+  // If no posted one matches, only the URL in the call is known.
+  const observation =
+    typeof taken === 'string' ? { ...NOTHING_SEEN, url: intent.browser?.observation?.url } : taken
   return snapshotOf(intent, {
     time,
     policy,
@@ -181,15 +185,11 @@ export function takeSnapshot(
     trusted: readIf(turn, names.trust) as TrustState | undefined,
     observation,
     observed: posted ? 'sentinel' : 'agent',
+    unobserved,
     asked: wasAsked(kernel, intent, { tool, observation }, time),
     observing: kernel.observing.includes(intent, time, kernel.host.now()),
     full: isFull(kernel, payerOf(intent), time),
   })
-}
-
-/** Returns the observation that the Sentinel posted. If none matches, only the URL in the call is known. */
-function postedObservation(kernel: Kernel, intent: Intent, time: number): Observation {
-  return kernel.observations.take(intent, time) ?? { ...NOTHING_SEEN, url: intent.browser?.observation?.url }
 }
 
 const NOTHING_SEEN: Observation = {

@@ -3,6 +3,7 @@
 import type { EffectClass, Tier } from '@tollgate/evidence/core'
 import type { Intent } from './capture.ts'
 import type { Observation } from './observation.ts'
+import type { ObservationFault } from '../gates/browser/observations.ts'
 import { NOBODY } from '../names.ts'
 import type { KnownTool } from '../admin/catalogue.ts'
 import type { ReadText } from '../gates/texts.ts'
@@ -44,6 +45,8 @@ export interface World {
   /** The observation of the page, and its source. */
   readonly observation: Observation | undefined
   readonly observed: 'sentinel' | 'agent'
+  /** Why the call has no posted observation, if it refers to one. */
+  readonly unobserved?: ObservationFault | undefined
   /** A person was asked about exactly this call: its turn was counted when it was first sent. */
   readonly asked: boolean
   /** Observe mode is on for it. */
@@ -111,6 +114,7 @@ class LazySnapshot implements Snapshot {
   readonly trusted: TrustState | undefined
   readonly observation: Observation | undefined
   readonly observed: 'sentinel' | 'agent'
+  readonly unobserved: ObservationFault | undefined
   readonly asked: boolean
   readonly observing: boolean
   readonly full: boolean
@@ -143,6 +147,7 @@ class LazySnapshot implements Snapshot {
     this.trusted = world.trusted
     this.observation = world.observation
     this.observed = world.observed
+    this.unobserved = world.unobserved
     this.asked = world.asked
     this.observing = world.observing
     this.full = world.full ?? false

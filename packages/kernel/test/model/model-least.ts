@@ -3,7 +3,13 @@
 import type { ReasonCode } from '@tollgate/evidence'
 
 // The minimum number of each reason in 20,000 calls. Failing stores and storage quotas are not compared here, see `storage.test.ts`.
-type Compared = Exclude<ReasonCode, 'LEDGER_UNAVAILABLE' | 'STORAGE_QUOTA_EXCEEDED'>
+// Elements of a page come only from a gateway that drives the browser: see the vectors.
+type Apart =
+  | 'LEDGER_UNAVAILABLE'
+  | 'STORAGE_QUOTA_EXCEEDED'
+  | 'COGNITIVE_FIREWALL_TARGET_DENY'
+  | 'COGNITIVE_FIREWALL_TARGET_UNRESOLVED'
+type Compared = Exclude<ReasonCode, Apart>
 const LEAST: Readonly<Record<Compared, number>> = {
   RULE_ALLOWED: 100,
   APPROVAL_GRANTED: 80,

@@ -34,6 +34,14 @@ export interface ShownBrowserPage {
   readonly sentinel_risk?: number
   readonly sentinel_findings: readonly string[]
   readonly planner_ref?: string
+  readonly planner_derived?: boolean
+  readonly without_egress?: boolean
+  readonly target?: {
+    readonly state: string
+    readonly role: string
+    readonly name: string
+    readonly origin: string
+  }
 }
 
 const POLL_INTERVAL_MS = 1000
@@ -125,13 +133,25 @@ function aboutOf(request: WaitingApproval): readonly string[] {
 /** Returns the lines about the page of a browser call. */
 export function pageLines({ page }: Pick<WaitingApproval, 'page'>): readonly string[] {
   if (!page) return []
-  const { url, destination, page_host = '(unknown)', sentinel_risk, sentinel_findings, planner_ref } = page
+  const { url, destination, page_host = '(unknown)', sentinel_risk, sentinel_findings, target } = page
   const goes = destination === undefined || destination === null ? '' : `, goes to ${shown(destination)}`
   const found = sentinel_findings.length === 0 ? 'no findings' : sentinel_findings.map(shown).join(', ')
   return [
     `page: ${shown(url ?? page_host)}${goes}`,
-    `Sentinel: risk ${sentinel_risk ?? 'unknown'}, ${found}; plan ${shown(planner_ref ?? '(none)')}`,
+    ...(target ? [`element: ${elementText(target)}`] : []),
+    `Sentinel: risk ${sentinel_risk ?? 'unknown'}, ${found}; plan ${planText(page)}`,
+    ...(page.without_egress === true ? ['the gateway does not control the network of this browser'] : []),
   ]
+}
+
+function elementText({ state, role, name, origin }: NonNullable<ShownBrowserPage['target']>): string {
+  if (state === 'unresolved') return 'not found in a snapshot that the agent saw'
+  return `${shown(role)} \`${shown(name)}\` of ${shown(origin)}${state === 'bound' ? '' : `, ${shown(state)}`}`
+}
+
+function planText({ planner_ref, planner_derived }: ShownBrowserPage): string {
+  if (planner_ref === undefined) return '(none)'
+  return `${shown(planner_ref)}${planner_derived === true ? ' (derived by the gateway)' : ''}`
 }
 
 const ASK_TEXTS: Readonly<Record<string, string>> = {
@@ -147,6 +167,7 @@ const ASK_TEXTS: Readonly<Record<string, string>> = {
   TEMPORAL_INTERVENTION: 'burst of calls',
   COMPLIANCE_APPROVAL_REQUIRED: 'compliance rule',
   COGNITIVE_FIREWALL_APPROVAL_REQUIRED: 'finding of the Sentinel',
+  COGNITIVE_FIREWALL_TARGET_UNRESOLVED: 'unknown element',
 }
 
 /** Formats a check that an approval overrides, which the API returns as `STEP CODE DETAIL`. */

@@ -2,14 +2,21 @@ import { matchesHost } from '../../destinations/pattern.ts'
 import type { Target } from '../../destinations/destination.ts'
 import { readHttpUrl } from '../../destinations/url.ts'
 import type { BrowserCall } from '../../road/capture.ts'
+import type { Policy } from '../../policy/parse/parse.ts'
 import type { GateSettings } from '../../policy/parse/settings.ts'
 import type { FindingAnswer } from './settings.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
+import type { Observation } from '../../road/observation.ts'
+import type { ObservationFault } from './observations.ts'
+import { actsOnPage } from './page.ts'
 import { deny, escalate, type Gate, type Objection } from '../gate.ts'
 
 /**
  * Checks the calls of browser agents. In this order it denies an unreadable URL, a domain that is not allowed, a side effect without
- * an acceptable Sentinel observation, and a side effect without a planner reference. Then it escalates findings.
+ * an acceptable Sentinel observation, a side effect without a planner reference, and one on an element that is not the one that the
+ * agent saw. Then it escalates findings, and an element that cannot be found.
+ *
+ * A call that only opens an address is judged by this address: an agent must be able to leave a page that it may not use.
  *
  * Statements of the agent can only make the check stricter: a browser tool has a side effect unless the catalogue declares it `read`.
  */
@@ -33,22 +40,59 @@ const EMPTY_CALL: BrowserCall = {
 
 function checkCall(call: BrowserCall, snapshot: Snapshot): Objection | undefined {
   const { browser: settings } = snapshot.policy.gates
-  const { observation } = snapshot
-  const page = readHttpUrl(observation?.url ?? '')
-  const target = call.destination === undefined ? page : readHttpUrl(call.destination)
-  if (!page || !target) return deny('COGNITIVE_FIREWALL_INVALID_URL')
+  const places = placesOf(call, snapshot.observation)
+  if (places.includes(undefined)) return deny('COGNITIVE_FIREWALL_INVALID_URL')
   // Destinations in declared arguments count like the destination that the call states.
   const declared = snapshot.destinations().filter(({ from }) => from === 'declared')
-  if (![page, target, ...declared].every((each) => inScope(each, settings))) {
+  if (![...places, ...declared].every((each) => each && inScope(each, settings))) {
     return deny('COGNITIVE_FIREWALL_DOMAIN_DENY')
   }
-  if (!snapshot.sideEffect) return undefined
-  if (!isTrusted(snapshot, settings)) return deny('COGNITIVE_FIREWALL_SENTINEL_DENY')
-  const found = answersTo(observation?.sentinel_findings ?? [], settings)
+  return snapshot.sideEffect ? checkSideEffect(call, snapshot, settings) : undefined
+}
+
+/** The page that the call acts on and the address that it opens. An unreadable one is undefined. */
+function placesOf(
+  { guarded, destination }: BrowserCall,
+  observation: Observation | undefined,
+): readonly (Target | undefined)[] {
+  const page = actsOnPage(guarded) ? [observation?.url ?? ''] : []
+  const opened = destination === undefined && guarded?.acts !== 'navigation' ? [] : [destination ?? '']
+  return [...page, ...opened].map(readHttpUrl)
+}
+
+function checkSideEffect(
+  call: BrowserCall,
+  snapshot: Snapshot,
+  settings: GateSettings['browser'],
+): Objection | undefined {
+  const onPage = actsOnPage(call.guarded)
+  if (onPage && !isTrusted(snapshot, settings)) {
+    return deny(
+      'COGNITIVE_FIREWALL_SENTINEL_DENY',
+      snapshot.unobserved && WHY_UNOBSERVED[snapshot.unobserved],
+    )
+  }
+  const found = answersTo(onPage ? (snapshot.observation?.sentinel_findings ?? []) : [], settings)
   if (found.deny.length > 0) return deny('COGNITIVE_FIREWALL_SENTINEL_DENY', found.deny.join(', '))
-  if (call.planner_ref === undefined) return deny('COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED')
-  if (found.escalate.length === 0) return undefined
-  return escalate('COGNITIVE_FIREWALL_APPROVAL_REQUIRED', found.escalate.join(', '))
+  if (!isPlanned(call, settings)) return deny('COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED')
+  const state = call.guarded?.target?.state ?? 'bound'
+  if (state !== 'bound' && state !== 'unresolved') return deny('COGNITIVE_FIREWALL_TARGET_DENY', state)
+  if (found.escalate.length > 0) {
+    return escalate('COGNITIVE_FIREWALL_APPROVAL_REQUIRED', found.escalate.join(', '))
+  }
+  return state === 'unresolved' ? escalate('COGNITIVE_FIREWALL_TARGET_UNRESOLVED') : undefined
+}
+
+/** Whether there is a planner reference that the policy accepts. */
+function isPlanned({ planner_ref, guarded }: BrowserCall, { plannerRef }: GateSettings['browser']): boolean {
+  return planner_ref !== undefined && (plannerRef === 'derived' || guarded?.derived !== true)
+}
+
+const WHY_UNOBSERVED: Readonly<Record<ObservationFault, string>> = {
+  stale: 'the observation is older than ten seconds; observe the page again',
+  reused: 'another call already used the observation; observe the page before each call',
+  elsewhere: 'the observation is of another page than the call; observe the page that the call acts on',
+  unknown: 'no Sentinel posted an observation with this id; post it first',
 }
 
 /** The findings by the action that the policy has for them. Findings without a row get the action of `*`. */
@@ -63,6 +107,15 @@ function answersTo(
 
 function inScope(target: Target, { domains }: GateSettings['browser']): boolean {
   return domains.some((pattern) => matchesHost(pattern, target))
+}
+
+// Pages of the browser itself. No author wrote them.
+const OWN_PAGES = /^(?:about:blank$|chrome-error:)/
+
+/** Whether an agent may read the page with this URL. */
+export function mayRead(url: string, { gates }: Policy): boolean {
+  const page = readHttpUrl(url)
+  return page ? inScope(page, gates.browser) : OWN_PAGES.test(url)
 }
 
 /** Whether the observation of the Sentinel is complete and its risk is within the limit. */

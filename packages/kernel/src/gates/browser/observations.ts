@@ -4,14 +4,17 @@ import { sha256Hex } from '@tollgate/evidence'
 import type { Intent } from '../../road/capture.ts'
 import type { Observation } from '../../road/observation.ts'
 
+/** Why a call has no observation: it is too old, already used, of another page, or was never posted. */
+export type ObservationFault = 'stale' | 'reused' | 'elsewhere' | 'unknown'
+
 /** The observations that wait for their call. They are inputs of decisions, not state, and do not survive a restart. */
 export interface Observations {
   /** Keeps an observation of a tenant's Sentinel and returns the id that a call uses to refer to it. */
   post(tenant: string, observation: Observation, time: number): string
-  /** Removes and returns the observation that a call refers to; undefined if none matches. */
-  take(intent: Intent, time: number): Observation | undefined
+  /** Removes and returns the observation that a call refers to, or says why there is none. */
+  take(intent: Intent, time: number): Observation | ObservationFault
   /** Like `take`, but does not remove the observation. */
-  peek(intent: Intent, time: number): Observation | undefined
+  peek(intent: Intent, time: number): Observation | ObservationFault
 }
 
 const TEN_SECONDS = 10_000
@@ -20,33 +23,44 @@ const MAX_WAITING = 10_000
 /** Creates an empty store. */
 export function createObservations(): Observations {
   const waiting = new Map<string, WaitingObservation>()
+  const used = new Map<string, string>()
   let posted = 0
   return {
     post(tenant, observation, time) {
       const id = sha256Hex(JSON.stringify([tenant, time, posted++, observation]))
       waiting.set(id, { tenant, observation, time })
-      // Over the limit, the oldest observation is dropped.
-      const [oldest] = waiting.keys()
-      if (waiting.size > MAX_WAITING && oldest !== undefined) waiting.delete(oldest)
+      dropOldest(waiting)
       return id
     },
     take(intent, time) {
-      const id = intent.browser?.observation_id
-      const found = foundFor(intent)
-      if (id !== undefined && found) waiting.delete(id)
-      return found && fitting(found, intent, time)
+      const found = find(intent)
+      if (typeof found === 'string') return found
+      waiting.delete(found.id)
+      used.set(found.id, intent.tenant)
+      dropOldest(used)
+      return fitting(found, intent, time)
     },
     peek(intent, time) {
-      const found = foundFor(intent)
-      return found && fitting(found, intent, time)
+      const found = find(intent)
+      return typeof found === 'string' ? found : fitting(found, intent, time)
     },
   }
 
-  function foundFor({ tenant, browser }: Intent): WaitingObservation | undefined {
-    const id = browser?.observation_id
-    const found = id === undefined ? undefined : waiting.get(id)
-    return found?.tenant === tenant ? found : undefined
+  function find({
+    tenant,
+    browser,
+  }: Intent): (WaitingObservation & { readonly id: string }) | ObservationFault {
+    const id = browser?.observation_id ?? ''
+    const found = waiting.get(id)
+    if (found?.tenant === tenant) return { ...found, id }
+    return used.get(id) === tenant ? 'reused' : 'unknown'
   }
+}
+
+/** Limits a store of ids: over the limit, the oldest is dropped. */
+function dropOldest(ids: Map<string, unknown>): void {
+  const [oldest] = ids.keys()
+  if (ids.size > MAX_WAITING && oldest !== undefined) ids.delete(oldest)
 }
 
 interface WaitingObservation {
@@ -59,8 +73,8 @@ function fitting(
   { observation, time: posted }: WaitingObservation,
   { browser }: Intent,
   time: number,
-): Observation | undefined {
+): Observation | ObservationFault {
   // An observation from the future is not current either.
-  const fresh = Math.abs(time - posted) <= TEN_SECONDS
-  return fresh && browser?.observation?.url === observation.url ? observation : undefined
+  if (Math.abs(time - posted) > TEN_SECONDS) return 'stale'
+  return browser?.observation?.url === observation.url ? observation : 'elsewhere'
 }

@@ -17,11 +17,15 @@ export interface BrowserSettings {
   readonly maxSentinelRisk: number
   /** `sentinel`: only observations that the Sentinel posted directly count. */
   readonly observation: 'any' | 'sentinel'
+  /** `derived`: a planner reference that the gateway makes from the call itself counts too. */
+  readonly plannerRef: 'given' | 'derived'
   /** The action on each finding. */
   readonly findings: ReadonlyMap<string, FindingAnswer>
   /** The action on findings without a row: the row `*`. */
   readonly otherFindings: FindingAnswer
 }
+
+const PLANNER_REFS = ['given', 'derived'] as const
 
 const SCHEMA = record(
   'Browser agents',
@@ -32,6 +36,10 @@ const SCHEMA = record(
     observation: about(
       '`sentinel`: only observations that the Sentinel posted directly count.',
       words(['any', 'sentinel'], 'any'),
+    ),
+    'planner-ref': about(
+      '`derived`: a planner reference that the gateway makes from the call itself counts too. The receipt marks it.',
+      words(PLANNER_REFS, 'given'),
     ),
     findings: {
       ...mapping(
@@ -56,12 +64,14 @@ function readBrowser(reader: Reader, place: Place | undefined): BrowserSettings 
   const fields = place && reader.fields(place, keysOf(SCHEMA))
   const risk = fields?.['max-sentinel-risk']
   const observation = fields?.observation
+  const plannerRef = fields?.['planner-ref']
   const findings = fields?.findings ? readFindings(reader, fields.findings) : NO_FINDINGS
   const otherFindings = findings.get(ANY) ?? 'escalate'
   return {
     domains: readHosts(reader, fields?.domains, 'a domain'),
     maxSentinelRisk: (risk && reader.number(risk, '`max-sentinel-risk`', 0, 100)) ?? 70,
     observation: (observation && reader.word(observation, '`observation`', ['any', 'sentinel'])) ?? 'any',
+    plannerRef: (plannerRef && reader.word(plannerRef, '`planner-ref`', PLANNER_REFS)) ?? 'given',
     findings: new Map([...findings].filter(([code]) => code !== ANY)),
     otherFindings,
   }
