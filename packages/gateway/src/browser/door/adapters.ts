@@ -1,0 +1,82 @@
+// What the gateway knows of the published MCP browser servers: every tool, and how a server is told which browser to use.
+
+import type { EffectClass } from '@tollgate/evidence'
+import type { GuardedPage } from '@tollgate/kernel'
+import { DEVTOOLS } from './devtools.ts'
+import { PLAYWRIGHT } from './playwright.ts'
+
+/** The published servers: `@playwright/mcp` and `chrome-devtools-mcp`. */
+export const ADAPTERS = ['playwright', 'devtools'] as const
+/** One of the published servers. */
+export type AdapterName = (typeof ADAPTERS)[number]
+
+/** One tool of a server. */
+export interface BrowserTool {
+  readonly effect: EffectClass
+  /** What it acts on, unless its address says that it opens one. */
+  readonly acts: GuardedPage['acts']
+  /** Where its arguments name elements: `uid`, or `fields[].target` for each item of a list. */
+  readonly elements: readonly string[]
+  /** The argument with the address that it opens. */
+  readonly address?: string
+  /** The argument that says where it goes in the history; `back` if it always goes back. */
+  readonly history?: 'type' | 'back'
+  /** Arguments that would go around the gateway. A call with one of them is denied. */
+  readonly refused: readonly string[]
+}
+
+/** Where the browser is, and what a client must send to use it. */
+export interface BrowserAddress {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** How a server is started. */
+export interface Launch {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** One published server. */
+export interface Adapter {
+  readonly name: AdapterName
+  /** The name of its package. */
+  readonly package: string
+  /** Its tools by name. A tool without a row is not offered to agents. */
+  readonly tools: ReadonlyMap<string, BrowserTool>
+  /** The argument that names the page, if calls name one. */
+  readonly page?: string
+  /** Options that would take another browser, or run code beside the page. They are refused. */
+  readonly refusedOptions: readonly string[]
+  /** Begins the names of its environment variables. They could do what refused options do, so they are removed. */
+  readonly variables: RegExp
+  /** The arguments and variables that lead the server to our browser. `keep` stores a text in a private file. */
+  launch(address: BrowserAddress, keep: (text: string) => string): Launch
+}
+
+const ALL: Readonly<Record<AdapterName, Adapter>> = { playwright: PLAYWRIGHT, devtools: DEVTOOLS }
+
+/** Returns what the gateway knows of a server. */
+export function adapterOf(name: AdapterName): Adapter {
+  return ALL[name]
+}
+
+/** Recognises a published server by the words of its command; undefined for another program. */
+export function recogniseAdapter(words: readonly string[]): AdapterName | undefined {
+  return ADAPTERS.find((name) => words.some((word) => isPackage(word, ALL[name].package)))
+}
+
+/** Whether a word is a package, with or without a version, or a path into it. */
+function isPackage(word: string, name: string): boolean {
+  return word === name || word.startsWith(`${name}@`) || word.includes(`/node_modules/${name}/`)
+}
+
+/** The first refused option among the arguments of a server; undefined if there is none. */
+export function refusedOption({ refusedOptions }: Adapter, args: readonly string[]): string | undefined {
+  return args.find((word) => refusedOptions.includes(plainOption(word)))
+}
+
+/** An option without its value, dashes and the spelling of its case: `--cdpEndpoint=x` is `cdpendpoint`. */
+function plainOption(word: string): string {
+  return word.startsWith('-') ? word.replace(/=.*$/s, '').replaceAll('-', '').toLowerCase() : ''
+}

@@ -1,0 +1,164 @@
+// Guards the calls of one browser, one after the other: observes the page, says what the kernel must know, and observes again.
+
+import { isList, isObject, sha256Hex, type JsonObject } from '@tollgate/evidence'
+import { policyOf, postObservation, type GuardedPage, type Kernel, type PageAfter } from '@tollgate/kernel'
+import { compileSchema } from '@tollgate/kernel/detection'
+import type { SentinelObservation } from '@tollgate/sentinel'
+import { asObject, textOf } from '../cdp.ts'
+import { adapterOf, type AdapterName } from './adapters.ts'
+import type { BrowserCalls, BrowserUse, GuardedCall } from './browser-calls.ts'
+import type { OpenPage, OpenPages } from './pages.ts'
+import { derivePlannerRef, readRequest, type BrowserRequest } from './request.ts'
+import type { Targeting } from './targeting.ts'
+import type { Watch } from './watch.ts'
+
+/** What the calls of one browser need. */
+export interface CallsOptions {
+  readonly adapter: AdapterName
+  readonly kernel: Kernel
+  readonly tenant: string
+  readonly pages: OpenPages
+  readonly watch: Watch
+  readonly targeting: Targeting
+  /** The gateway only attached to the browser. */
+  readonly withoutEgress: boolean
+}
+
+/** Creates the guard of one browser. */
+export function guardCalls(options: CallsOptions): BrowserCalls {
+  let turn: Promise<void> = Promise.resolve()
+  return {
+    async before(use) {
+      let end = (): void => undefined
+      const before = turn
+      turn = new Promise((resolve) => (end = resolve))
+      await before
+      try {
+        return await guardCall(options, use, end)
+      } catch (fault) {
+        end()
+        throw fault
+      }
+    },
+  }
+}
+
+async function guardCall(options: CallsOptions, use: BrowserUse, end: () => void): Promise<GuardedCall> {
+  const { kernel, tenant, pages, watch, targeting } = options
+  const adapter = adapterOf(options.adapter)
+  const tool = adapter.tools.get(use.tool)
+  // Not offered, so the kernel denies it: nothing is known of it.
+  if (!tool) return { known: { guarded: { acts: 'page' } }, during, after: noPage, end }
+  const request = readRequest(adapter, tool, use.args)
+  const page = pages.current(request.page)
+  const seen = page && request.acts !== 'browser' ? await watch.observe(page) : undefined
+  const target = page && (await targeting.find(page, request.elements, seen))
+  const destination = request.address ?? (page && (await historyAddress(page, request)))
+  const observation = seen && { observation: { url: seen.url }, observation_id: post(seen) }
+  const planner = plannerOf(options, use)
+  const guarded: GuardedPage = {
+    acts: request.acts,
+    ...(planner.derived && { derived: true }),
+    ...(target && { target: target.shown }),
+    ...(options.withoutEgress && { without_egress: true }),
+  }
+  return {
+    known: {
+      guarded,
+      browser: {
+        ...observation,
+        ...(planner.ref !== undefined && { planner_ref: planner.ref }),
+        ...(destination !== undefined && { destination }),
+        ...(tool.effect !== 'read' && { side_effect: true }),
+      },
+      ...(tool.refused.length > 0 && { demanded: demandOf(tool.refused) }),
+    },
+    during: (dispatch) => targeting.hold(page, target, dispatch),
+    after: (result) => afterCall(options, request, page, result),
+    end,
+  }
+
+  function post(observed: SentinelObservation): string {
+    return postObservation(kernel, tenant, observed)
+  }
+}
+
+async function during<Answer>(dispatch: () => Promise<Answer>): Promise<{ readonly answer: Answer }> {
+  return { answer: await dispatch() }
+}
+
+function noPage(): Promise<undefined> {
+  return Promise.resolve(undefined)
+}
+
+/** The planner reference of a call; a derived one if it has none and the policy accepts it. */
+function plannerOf(
+  { kernel, tenant }: CallsOptions,
+  { plannerRef, session, tool, args }: BrowserUse,
+): { readonly ref: unknown; readonly derived: boolean } {
+  const derived =
+    plannerRef === undefined && policyOf(kernel, tenant).gates.browser.plannerRef === 'derived'
+  return { ref: derived ? derivePlannerRef(session, tool, args) : plannerRef, derived }
+}
+
+/** The address that a call goes to in the history; empty if there is none, which is denied as unreadable. */
+async function historyAddress(page: OpenPage, { history }: BrowserRequest): Promise<string | undefined> {
+  if (history === undefined) return undefined
+  try {
+    const { currentIndex, entries } = await page.send('Page.getNavigationHistory', {}, HISTORY_MS)
+    const step = { back: -1, reload: 0, forward: 1 }[history]
+    const at = typeof currentIndex === 'number' ? currentIndex + step : -1
+    return Array.isArray(entries) ? textOf(asObject(entries[at])['url']) : ''
+  } catch {
+    return ''
+  }
+}
+
+const HISTORY_MS = 5000
+
+async function afterCall(
+  { adapter, pages, watch, targeting }: CallsOptions,
+  request: BrowserRequest,
+  before: OpenPage | undefined,
+  result: JsonObject | undefined,
+): Promise<PageAfter | undefined> {
+  const text = textsIn(result)
+  pages.learn(text)
+  if (request.acts === 'browser') return undefined
+  const page = pages.current(request.page) ?? (request.acts === 'navigation' ? pages.newest() : before)
+  if (!page) return undefined
+  const seen = await watch.observe(page)
+  targeting.learn(page, text, request, adapter)
+  return { url: seen.url, findings: seen.sentinel_findings }
+}
+
+/** The texts of a result. */
+function textsIn(result: JsonObject | undefined): string {
+  const content = result?.['content']
+  if (!isList(content)) return ''
+  return content
+    .map((part) => (isObject(part) && typeof part['text'] === 'string' ? part['text'] : ''))
+    .join('\n')
+}
+
+const demands = new Map<string, ReturnType<typeof makeDemand>>()
+
+/** A schema that refuses some arguments. */
+function demandOf(refused: readonly string[]): ReturnType<typeof makeDemand> {
+  const text = JSON.stringify({
+    type: 'object',
+    properties: Object.fromEntries(refused.map((name) => [name, false])),
+  })
+  const demand = demands.get(text) ?? makeDemand(text)
+  demands.set(text, demand)
+  return demand
+}
+
+function makeDemand(text: string): {
+  readonly hash: string
+  readonly text: string
+  readonly schema: ReturnType<typeof compileSchema>
+} {
+  // Sound: the text was just written as JSON.
+  return { hash: sha256Hex(text), text, schema: compileSchema(JSON.parse(text) as JsonObject) }
+}

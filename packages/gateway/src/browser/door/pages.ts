@@ -1,0 +1,81 @@
+// The pages of one browser, in the order in which they were opened, with the dialog that blocks each of them.
+
+import { asObject, textOf, type Cdp, type CdpResult } from '../cdp.ts'
+import type { SendToPage } from '../isolated.ts'
+import type { AdapterName } from './adapters.ts'
+
+/** A target that the gateway is attached to: a page, a frame with a process of its own, or a worker. */
+export interface AttachedTarget {
+  readonly id: string
+  readonly type: string
+  /** The gateway's own session. */
+  readonly session: string
+}
+
+/** A dialog of a page. Until it is closed, the page answers nothing. */
+export interface Dialog {
+  readonly type: string
+  readonly message: string
+  readonly url: string
+}
+
+/** An open page. */
+export interface OpenPage {
+  readonly id: string
+  readonly session: string
+  readonly send: SendToPage
+  /** The number of the page among all that were ever opened, from 1. */
+  readonly number: number
+  dialog: Dialog | undefined
+}
+
+/** The pages of one browser. */
+export interface OpenPages {
+  /** Prepares a target that was attached, while it is held. */
+  onTarget(target: AttachedTarget): Promise<void>
+  onGone(target: AttachedTarget): void
+  /** The page that the next call acts on, by the server's own number if the call names one; undefined if that is uncertain. */
+  current(number: number | undefined): OpenPage | undefined
+  /** Learns from a result which page is the current one. */
+  learn(result: string): void
+}
+
+/** Creates the list of the pages of one browser. */
+export function createPages(cdp: Cdp, adapter: AdapterName): OpenPages {
+  const open: OpenPage[] = []
+  let opened = 0
+  let selected: string | undefined
+  return {
+    async onTarget({ id, type, session }) {
+      if (type !== 'page') return
+      const send: SendToPage = (method, params, timeout) =>
+        cdp.send(method, params, { session, ...(timeout !== undefined && { timeout }) })
+      const page: OpenPage = { id, session, send, number: ++opened, dialog: undefined }
+      open.push(page)
+      cdp.on('Page.javascriptDialogOpening', session, (event) => (page.dialog = dialogOf(event)))
+      cdp.on('Page.javascriptDialogClosed', session, () => (page.dialog = undefined))
+      await send('Page.enable')
+    },
+    onGone({ id }) {
+      const at = open.findIndex((page) => page.id === id)
+      if (at >= 0) open.splice(at, 1)
+    },
+    current(number) {
+      if (number !== undefined) return open.find((page) => page.number === number)
+      return open.length === 1 ? open[0] : open.find(({ id }) => id === selected)
+    },
+    learn(result) {
+      // The text holds words of pages. It only suggests a page: input to another page is refused, see `screen.ts`.
+      const index = adapter === 'playwright' ? /^- (\d{1,4}): \(current\)/m.exec(result)?.[1] : undefined
+      if (index !== undefined) selected = open[Number(index)]?.id
+    },
+  }
+}
+
+const MAX_MESSAGE = 10_000
+
+function dialogOf(event: CdpResult): Dialog {
+  const { type, message, url, defaultPrompt } = asObject(event)
+  const text = `${textOf(message)}\n${textOf(defaultPrompt)}`.trim().slice(0, MAX_MESSAGE)
+  return { type: textOf(type), message: text, url: textOf(url) }
+}

@@ -1,0 +1,87 @@
+// The gateway's own observation of a page, also when the page answers nothing: under a dialog, while it hangs, or after a crash.
+
+import { sha256Hex } from '@tollgate/evidence'
+import { observationOf, type SentinelObservation } from '@tollgate/sentinel'
+import { scanHtml } from '@tollgate/sentinel/static'
+import { asObject, textOf, type Cdp } from '../cdp.ts'
+import type { Observer, PageSession } from './observer.ts'
+import type { Dialog, OpenPage } from './pages.ts'
+
+/** An observation. A page that could not be scanned has only its URL, which is never enough for a side effect. */
+export type Watched = SentinelObservation | UnreadPage
+
+interface UnreadPage {
+  readonly url: string
+  readonly sentinel_findings: readonly string[]
+}
+
+/** Observes pages for the calls of one browser. */
+export interface Watch {
+  /** Never rejects. */
+  observe(page: OpenPage): Promise<Watched>
+}
+
+/** Creates the observation of one browser. `within` gives the sessions of the frames of a page that have a process of their own. */
+export function createWatch(
+  cdp: Cdp,
+  observer: Observer,
+  within: (page: OpenPage) => readonly PageSession[],
+): Watch {
+  const last = new Map<string, SentinelObservation>()
+  return {
+    async observe(page) {
+      const { dialog } = page
+      const before = last.get(page.id)
+      if (dialog) return before ? underDialog(before, dialog) : unread(dialog.url)
+      try {
+        const { observation } = await orDialog(page, observer.observe([page, ...within(page)]))
+        last.set(page.id, observation)
+        return observation
+      } catch {
+        observer.forget(page.session)
+        return page.dialog && before ? underDialog(before, page.dialog) : unread(await addressOf(cdp, page))
+      }
+    },
+  }
+}
+
+/** The observation, unless a dialog opens first: under it, no evaluation ends. */
+function orDialog<Value>(page: OpenPage, work: Promise<Value>): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    page.onDialog = () => reject(new Error('a dialog has opened'))
+    work.then(resolve, reject).finally(() => (page.onDialog = undefined))
+  })
+}
+
+/** A page under a dialog: what it was before, and the text of the dialog. An approval covers this text too. */
+function underDialog(before: SentinelObservation, { type, message, url }: Dialog): SentinelObservation {
+  const shown = observationOf(scanHtml(`<p>${escaped(message)}</p>`, url))
+  const also = (hash: string): string => sha256Hex(JSON.stringify([hash, type, message]))
+  return {
+    url: before.url,
+    dom_hash: also(before.dom_hash),
+    visual_text_hash: also(before.visual_text_hash),
+    sentinel_risk: Math.max(before.sentinel_risk, shown.sentinel_risk),
+    sentinel_findings: [...new Set([...before.sentinel_findings, ...shown.sentinel_findings])].sort(),
+  }
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+}
+
+function unread(url: string): UnreadPage {
+  return { url, sentinel_findings: ['PAGE_NOT_SCANNED'] }
+}
+
+/** The address of a page by the browser itself, which answers also if the page does not. */
+async function addressOf(cdp: Cdp, { id }: OpenPage): Promise<string> {
+  try {
+    const { targetInfo } = await cdp.send('Target.getTargetInfo', { targetId: id }, { timeout: ADDRESS_MS })
+    return textOf(asObject(targetInfo)['url'])
+  } catch {
+    return ''
+  }
+}
+
+const ADDRESS_MS = 5000
