@@ -101,9 +101,8 @@ const PAGE: ApiSchema = object({
 
 const EVALUATE: ApiSchema = object({ tool: NAME, ...CALL })
 
-const BROWSER: ApiSchema = object({
-  tool_name: NAME,
-  ...CALL,
+/** The browser part of a call. */
+export const BROWSER_PART: Readonly<Record<string, ApiSchema>> = {
   'planner_ref?': described(
     NAME,
     'The digest of the plan: `sha256:` and 64 hexadecimal digits, or the digits alone. Other texts are hashed before they are stored. A blank text counts as missing.',
@@ -112,7 +111,9 @@ const BROWSER: ApiSchema = object({
   'destination?': { type: 'string', maxLength: 2048 },
   'observation?': PAGE,
   'observation_id?': described(HASH, 'The id of an observation that the Sentinel posted.'),
-})
+}
+
+const BROWSER: ApiSchema = object({ tool_name: NAME, ...CALL, ...BROWSER_PART })
 
 /** The parts of a call that come from the body. */
 type CallBody = Omit<ToolCall, 'caller' | 'door' | 'assurance'>
@@ -187,13 +188,8 @@ const SHARED_MEMBERS: CallMembers = {
 }
 const CALL_MEMBERS: CallMembers = { tool: 'tool', ...SHARED_MEMBERS }
 const BROWSER_MEMBERS: CallMembers = { tool_name: 'tool', ...SHARED_MEMBERS }
-const PAGE_MEMBERS: CallMembers = {
-  planner_ref: 'planner_ref',
-  side_effect: 'side_effect',
-  destination: 'destination',
-  observation: 'observation',
-  observation_id: 'observation_id',
-}
+const PAGE_NAMES = ['planner_ref', 'side_effect', 'destination', 'observation', 'observation_id'] as const
+const PAGE_MEMBERS: CallMembers = Object.fromEntries(PAGE_NAMES.map((name) => [name, name]))
 
 function readPlain(body: JsonObject): CallBody {
   return sorted(body, CALL_MEMBERS).call
@@ -202,6 +198,14 @@ function readPlain(body: JsonObject): CallBody {
 function readBrowser(body: JsonObject): CallBody {
   const { call, page } = sorted(body, BROWSER_MEMBERS, PAGE_MEMBERS)
   return { ...call, browser: page }
+}
+
+/** The browser part of a body; undefined if it has none. */
+export function browserPartOf(body: JsonObject): JsonObject | undefined {
+  const part = Object.fromEntries(
+    PAGE_NAMES.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])),
+  )
+  return Object.keys(part).length === 0 ? undefined : part
 }
 
 /** Splits the members of a body into call and page. An unknown member could be important, so the request is refused. */

@@ -2,7 +2,7 @@
 
 import { DOORS, LADDER_STEPS, VERDICTS, type Door } from '@tollgate/evidence'
 import { foresee } from '@tollgate/kernel/workbench'
-import { CALL } from './evaluate.ts'
+import { BROWSER_PART, browserPartOf, CALL } from './evaluate.ts'
 import { showExplanation } from './explained.ts'
 import { answered, json, kernelOf, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import {
@@ -33,6 +33,7 @@ async function show(question: ApiQuestion): Promise<Reply> {
     delegation: body['delegation'],
     sources: body['sources'],
     context: body['context'],
+    browser: browserPartOf(body),
   })
   return json(200, showExplanation(explanation, policy.hash))
 }
@@ -137,6 +138,7 @@ export const explainRoutes: readonly ApiRoute[] = [
     body: {
       schema: object({
         ...CALL,
+        ...BROWSER_PART,
         tool: NAME,
         principal: described(NAME, 'The principal of the call.'),
         'door?': { ...word(...DOORS), default: 'http' },

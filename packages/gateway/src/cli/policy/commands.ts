@@ -114,6 +114,9 @@ function addTrials(policy: Command, to: To): void {
       'a file with text of a tool or a page that led to the call; repeatable',
       collect,
     )
+    .option('--observation <file>', 'for a browser call: what the Sentinel saw of the page, as JSON')
+    .option('--planner-ref <text>', 'for a browser call: the planner reference')
+    .option('--destination <url>', 'for a browser call: where the action goes, if not to the page')
     .option('--policy <file>', 'use only this policy file, without a ledger')
     .option('--at <time>', 'the time of the call, such as 2026-01-05T09:00:00Z; default: now')
     .examples(

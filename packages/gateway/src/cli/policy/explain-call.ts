@@ -1,7 +1,15 @@
 // Builds the call that `tollgate policy explain` explains, from the command line.
 
 import { readFileSync, statSync } from 'node:fs'
-import { DOORS, EvidenceError, parseJson, type Door, type Json } from '@tollgate/evidence/core'
+import {
+  DOORS,
+  EvidenceError,
+  isObject,
+  parseJson,
+  type Door,
+  type Json,
+  type JsonObject,
+} from '@tollgate/evidence/core'
 import type { ToolCall } from '@tollgate/kernel'
 import { nearHint } from '../program/forms.ts'
 import { CommandError, UsageError } from '../program/terminal.ts'
@@ -17,6 +25,9 @@ export interface CallOptions {
   readonly environment?: string
   readonly workspace?: string
   readonly source?: readonly string[]
+  readonly observation?: string
+  readonly plannerRef?: string
+  readonly destination?: string
   readonly at?: string
 }
 
@@ -37,12 +48,14 @@ export function bodyOf(options: CallOptions): object {
     ...(session !== undefined && { session_id: session }),
     ...(Object.keys(context).length > 0 && { context }),
     ...(sources.length > 0 && { sources }),
+    ...browserOf(options),
   }
 }
 
 /** Returns the call as input of the kernel. @throws UsageError. */
 export function callOf(options: CallOptions, tenant: string): ToolCall {
   const { environment, workspace, session } = options
+  const browser = browserOf(options)
   return {
     caller: { tenant, principal: given(options.principal, '--principal') },
     door: doorOf(options),
@@ -55,6 +68,7 @@ export function callOf(options: CallOptions, tenant: string): ToolCall {
       ...(workspace !== undefined && { workspace }),
     },
     sources: sourcesOf(options),
+    ...(Object.keys(browser).length > 0 && { browser }),
   }
 }
 
@@ -88,6 +102,39 @@ function argsOf({ args, argsFile }: CallOptions): Json {
       'write a JSON object, such as \'{"path":"/srv/a.txt"}\'',
     )
   }
+}
+
+/** The browser part of the call: the observation of a file, the planner reference and the destination. */
+function browserOf({ observation, plannerRef, destination }: CallOptions): JsonObject {
+  return {
+    ...(observation !== undefined && { observation: readObservationFile(observation) }),
+    ...(plannerRef !== undefined && { planner_ref: plannerRef }),
+    ...(destination !== undefined && { destination }),
+  }
+}
+
+const MAX_OBSERVATION_BYTES = 1 << 20
+const OBSERVED = new Set(['url', 'dom_hash', 'visual_text_hash', 'sentinel_risk', 'sentinel_findings'])
+
+/** Reads an observation, or the first line that `tollgate sentinel scan --json` prints. */
+function readObservationFile(file: string): JsonObject {
+  const [text = ''] = readSmall(file, MAX_OBSERVATION_BYTES)
+    .trim()
+    .split(/\n(?=\{)/)
+  try {
+    const found = parseJson(text, { maxBytes: MAX_OBSERVATION_BYTES })
+    if (isObject(found)) {
+      const { risk, sentinel_risk = risk } = found
+      const all = { ...found, ...(sentinel_risk !== undefined && { sentinel_risk }) }
+      return Object.fromEntries(Object.entries(all).filter(([name]) => OBSERVED.has(name)))
+    }
+  } catch (fault) {
+    if (!(fault instanceof EvidenceError)) throw fault
+  }
+  throw new UsageError(
+    `\`${file}\` is not an observation`,
+    'write a JSON object with `url`, `dom_hash`, `visual_text_hash`, `sentinel_risk` and `sentinel_findings`, or use the output of `tollgate sentinel scan --json`',
+  )
 }
 
 function sourcesOf({ source = [] }: CallOptions): readonly { source_channel: 'TOOL_OUTPUT'; text: string }[] {
