@@ -45,8 +45,8 @@ export interface Chromium {
   close(): Promise<void>
 }
 
+const HEADLESS = ['--headless=new', '--hide-scrollbars', '--mute-audio']
 const FLAGS = [
-  '--headless=new',
   '--allow-browser-signin=false',
   '--remote-debugging-pipe',
   '--no-first-run',
@@ -65,9 +65,7 @@ const FLAGS = [
   '--disable-gpu',
   '--disable-quic',
   '--disable-sync',
-  '--hide-scrollbars',
   '--metrics-recording-only',
-  '--mute-audio',
   '--password-store=basic',
   '--use-mock-keychain',
   // Otherwise a page can send UDP around a proxy.
@@ -78,11 +76,17 @@ const FLAGS = [
 const CLOSING = 5_000
 const MAX_TRIES = 250
 
-/** Starts a browser. Rejects if it does not answer. */
-export async function startChromium(path: string, flags: readonly string[] = []): Promise<Chromium> {
+/** Starts a browser, by default without a window. Rejects if it does not answer. */
+export async function startChromium(
+  path: string,
+  flags: readonly string[] = [],
+  { headless = true }: { readonly headless?: boolean } = {},
+): Promise<Chromium> {
   const profile = mkdtempSync(join(tmpdir(), 'tollgate-browser-'))
   const unsandboxed = process.getuid?.() === 0
-  const args = [...FLAGS, ...(unsandboxed ? ['--no-sandbox'] : []), ...flags, `--user-data-dir=${profile}`]
+  const shown = headless ? HEADLESS : []
+  const own = [...(unsandboxed ? ['--no-sandbox'] : []), ...flags, `--user-data-dir=${profile}`]
+  const args = [...FLAGS, ...shown, ...own]
   // In a process group of its own, so that Ctrl-C reaches only this process, which then cleans up.
   const child = spawn(path, [...args, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],

@@ -5,6 +5,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { firstMistakes, readYaml, type Mistake, type Place, type Reader } from '@tollgate/kernel/policy'
+import { readBrowserConfig, type BrowserConfig } from './browser.ts'
 import { NO_LLM, readLlm, type LlmConfig } from './llm.ts'
 import { readLimits, type CallerLimits } from './limits.ts'
 import { readServers, type ServerConfig } from './mcp.ts'
@@ -59,6 +60,8 @@ export interface Config {
   readonly telemetry: { readonly endpoint: string } | undefined
   /** The upstream MCP servers, by name. */
   readonly mcp: { readonly servers: ReadonlyMap<string, ServerConfig> }
+  /** The browsers of browser servers. */
+  readonly browser: BrowserConfig
   /** The upstream model servers. */
   readonly llm: LlmConfig
   readonly limits: CallerLimits
@@ -144,6 +147,7 @@ const FIELDS = [
   'webhooks',
   'telemetry',
   'mcp',
+  'browser',
   'llm',
   'limits',
   'log',
@@ -177,6 +181,7 @@ function readFields(reader: Reader, data: string): Config | undefined {
     webhooks: fields.webhooks ? readWebhooks(reader, fields.webhooks) : [],
     telemetry: fields.telemetry && readTelemetry(reader, fields.telemetry),
     mcp: { servers: fields.mcp ? readServers(reader, fields.mcp, data) : new Map() },
+    browser: readBrowserConfig(reader, fields.browser, data),
     llm: fields.llm ? readLlm(reader, fields.llm, data) : NO_LLM,
     limits: readLimits(reader, fields.limits),
     log: (fields.log && reader.word(fields.log, '`log`', LEVELS)) ?? 'info',

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import type { Place, Reader } from '@tollgate/kernel/policy'
 import { readUrl, VARIABLE } from './value.ts'
+import { adapterOf, ADAPTERS, refusedOption, type AdapterName } from '../browser/door/adapters.ts'
 import { isServerName } from '../tools/offer.ts'
 
 /** A configured MCP server. It names the variables that hold secrets, not their values. */
@@ -18,6 +19,8 @@ export type ServerConfig =
       readonly passEnv: readonly string[]
       /** Absolute path. */
       readonly cwd?: string
+      /** The published browser server that it is. The gateway then starts its browser. */
+      readonly browser?: AdapterName
     }
   | {
       readonly transport: 'http'
@@ -29,7 +32,7 @@ export type ServerConfig =
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
 // The transport sets these headers. Another value would change the meaning of the message.
 const OWN_HEADER = /^(?:host|connection|content-.*|transfer-encoding|accept|mcp-.*|te|upgrade|expect)$/
-const FIELDS = ['command', 'args', 'env', 'pass-env', 'cwd', 'url', 'headers-env'] as const
+const FIELDS = ['command', 'args', 'env', 'pass-env', 'cwd', 'browser', 'url', 'headers-env'] as const
 type ServerFields = Partial<Record<(typeof FIELDS)[number], Place>>
 
 /** Reads `mcp.servers`. Paths are relative to `data`. */
@@ -56,7 +59,7 @@ function readServer(reader: Reader, place: Place, data: string): ServerConfig | 
     reader.note(place, 'a server needs either `command` (a program to run) or `url` (its address)')
     return undefined
   }
-  for (const name of fields.url ? FIELDS.slice(0, 5) : FIELDS.slice(5)) {
+  for (const name of fields.url ? FIELDS.slice(0, 6) : FIELDS.slice(6)) {
     const at = fields[name]
     if (at)
       reader.note(at, `\`${name}\` is not allowed for a server with \`${fields.url ? 'url' : 'command'}\``)
@@ -66,7 +69,7 @@ function readServer(reader: Reader, place: Place, data: string): ServerConfig | 
 
 function readProgram(
   reader: Reader,
-  { args, env, cwd, 'pass-env': pass }: ServerFields,
+  { args, env, cwd, 'pass-env': pass, browser }: ServerFields,
   command: Place,
   data: string,
 ): ServerConfig | undefined {
@@ -80,14 +83,22 @@ function readProgram(
   }
   const more = args ? reader.items(args, '`args`').map((word) => argument(reader, word)) : []
   const directory = cwd && reader.textLine(cwd, '`cwd`')
+  const adapter = browser && reader.word(browser, '`browser`', ADAPTERS)
+  const all = [...rest.map((word) => word ?? ''), ...more]
+  const refused = adapter && refusedOption(adapterOf(adapter), all)
+  if (refused !== undefined) {
+    const option = refused.replace(/=.*$/s, '').slice(0, 64)
+    reader.note(command, `remove \`${option}\`: the gateway starts the browser of this server itself`)
+  }
   if (program === undefined) return undefined
   return {
     transport: 'stdio',
     command: program,
-    args: [...rest.map((word) => word ?? ''), ...more],
+    args: all,
     env: env ? readPairs(reader, env, '`env`', VARIABLE) : {},
     passEnv: pass ? readNames(reader, pass) : [],
     ...(directory !== undefined && { cwd: resolve(data, directory) }),
+    ...(adapter && { browser: adapter }),
   }
 }
 

@@ -64,6 +64,10 @@ keep: { calls: 7d }
 #     files: { command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/files] }
 #     issues: { url: "https://mcp.example.com/mcp", headers-env: { authorization: ISSUES_AUTHORIZATION } }
 
+# A published browser server gets a guarded Chromium of its own with \`browser: playwright\` or \`browser: devtools\`:
+#     web: { command: [npx, -y, "@playwright/mcp@0.0.83"], browser: playwright }
+# browser: { headless: true, executable: /usr/bin/chromium }
+
 # Model servers, at /openai/v1 and /anthropic/v1. Agents change their base URL and use a token of this gateway as API key.
 # \`key-env\` names the environment variable with the key of the server; \`key-file\` names a file.
 # llm:

@@ -8,7 +8,6 @@ import { ClientQuestions } from './asking.ts'
 import { decisionMeta, denialFault, denialResult } from './denial.ts'
 import { describe, infoOf, negotiate } from './describe.ts'
 import { interimFor, legacySender, metaOf, modernSender, OURS, resultFor, type Sender } from './protocol.ts'
-import type { McpCaller } from './govern.ts'
 import {
   CODE,
   errorOf,
@@ -57,7 +56,6 @@ export interface Conversation {
 }
 
 interface ConversationOptions extends Omit<ReachOptions, 'isUsed' | 'onNotification'> {
-  readonly caller: McpCaller
   readonly log: Log
   /** Called when it has been closed. */
   readonly onClosed: () => void

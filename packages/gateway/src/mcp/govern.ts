@@ -14,6 +14,7 @@ import {
   type Entrant,
   type Inspection,
   type Kernel,
+  type PageAfter,
   type ToolAnswer,
   type ToolCall,
 } from '@tollgate/kernel'
@@ -52,7 +53,14 @@ export interface Order {
   readonly answeredBy: 'server' | 'client'
   /** The server that wrote the arguments, if the caller did not. */
   readonly author?: string
+  /** What a guarded browser shows. */
+  readonly browser?: unknown
+  readonly guarded?: ToolCall['guarded']
+  readonly demanded?: ToolCall['demanded']
 }
+
+/** An answer, and the page that is open after it if the gateway drives the browser. */
+export type Dispatched = UpstreamAnswer & { readonly page?: PageAfter }
 
 /** The outcome of an order. */
 export type OrderOutcome =
@@ -77,15 +85,18 @@ export class Govern {
   }
 
   /** Decides on an order and, if allowed, runs it once. @throws KernelError `EFFECT_UNRECORDED`. */
-  async run(order: Order, dispatch: (args: JsonObject) => Promise<UpstreamAnswer>): Promise<OrderOutcome> {
+  async run(order: Order, dispatch: (args: JsonObject) => Promise<Dispatched>): Promise<OrderOutcome> {
     const attempt = new ToolRun(dispatch, order.answeredBy === 'server')
     const { caller, session, tool, offered, args, approval, delegation, author } = order
+    const { browser, guarded, demanded } = order
     if (order.scope !== undefined) await applyScope(this.#kernel, order)
     const call = {
       ...{ ...callOf(caller, session), offered, tool, args },
       ...(approval !== undefined && { approval }),
       ...(delegation !== undefined && { delegation }),
       ...(author !== undefined && { author: `server:${author}` }),
+      ...(guarded && { browser, guarded }),
+      ...(demanded && { demanded }),
     }
     const enforced = await enforce(this.#kernel, call, ({ value }) => attempt.run(value))
     if (!enforced.effect) return this.#denied(order, enforced.decided)
@@ -185,13 +196,13 @@ function marked(outcome: OrderOutcome, decided: Decided): OrderOutcome {
 
 /** One run of a tool. Keeps the answer until the effect is on the ledger. */
 class ToolRun {
-  readonly #dispatch: (args: JsonObject) => Promise<UpstreamAnswer>
+  readonly #dispatch: (args: JsonObject) => Promise<Dispatched>
   readonly #inspects: boolean
   #answer: UpstreamAnswer | undefined
   #text = ''
   #why = WHY.SILENT
 
-  constructor(dispatch: (args: JsonObject) => Promise<UpstreamAnswer>, inspects: boolean) {
+  constructor(dispatch: (args: JsonObject) => Promise<Dispatched>, inspects: boolean) {
     this.#dispatch = dispatch
     this.#inspects = inspects
   }
@@ -200,7 +211,7 @@ class ToolRun {
   async run(value: Json): Promise<ToolAnswer> {
     try {
       // Sound: orders hold only objects, and the kernel keeps their type.
-      const answer = await this.#dispatch(value as JsonObject)
+      const { page, ...answer } = await this.#dispatch(value as JsonObject)
       this.#answer = answer
       this.#text = textOf(payloadOf(answer))
       const failed = !answer.ok || answer.result['isError'] === true
@@ -208,6 +219,7 @@ class ToolRun {
         status: failed ? 'FAILED' : 'COMPLETED',
         output: new TextEncoder().encode(this.#text),
         ...(this.#inspects && { content: contentOf(answer) }),
+        ...(page && { page }),
       }
     } catch (fault) {
       this.#why = whyOf(fault)

@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import { definitionOf, type Catalogue, type Definition } from '@tollgate/kernel/admin'
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
+import { adapterOf, type AdapterName } from '../browser/door/adapters.ts'
 import { Recent } from '../recent.ts'
 import { FACULTIES, isUsable } from '../tools/offer.ts'
 import { originOf } from '../tools/origin.ts'
@@ -62,6 +63,8 @@ export class ServerLink {
   readonly cursors: Recent<true> = new Recent<true>(MAX_CURSORS)
   /** Counts invalidations. A definition from an earlier generation is no longer valid. */
   generation = 0
+  /** The published browser server that it is, if it is one. */
+  readonly browser: AdapterName | undefined
   readonly #origin: string
   readonly #catalogue: Catalogue
   /** The hashes of the tools that the server offers, by their names at the server. */
@@ -75,6 +78,7 @@ export class ServerLink {
   constructor({ name, address }: Server, upstream: Upstream, catalogue: Catalogue) {
     this.name = name
     this.upstream = upstream
+    this.browser = address.transport === 'stdio' ? address.browser : undefined
     this.#origin = originOf(address)
     this.#catalogue = catalogue
   }
@@ -167,6 +171,8 @@ export class ServerLink {
   #note(tool: Json): { tool: JsonObject; own: string; hash: string } | undefined {
     if (!isObject(tool) || typeof tool['name'] !== 'string' || !isUsable(tool['name'])) return undefined
     const own = tool['name']
+    // A tool that the gateway cannot guard does not exist.
+    if (this.browser !== undefined && !adapterOf(this.browser).tools.has(own)) return undefined
     const before = this.#hashes.get(own)
     if (this.#hashes.size >= MAX_TOOLS && before === undefined) return undefined
     const definition = toolDefinition(this.name, this.#origin, tool)

@@ -26,6 +26,7 @@ export const OURS = {
   approval: 'dev.tollgate/approval',
   delegation: 'dev.tollgate/delegation',
   scope: 'dev.tollgate/scope',
+  plannerRef: 'dev.tollgate/planner_ref',
   decision: 'dev.tollgate/decision',
 } as const
 

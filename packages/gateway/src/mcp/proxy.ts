@@ -81,7 +81,7 @@ async function callTool(reach: Reach, params: JsonObject, turn: Turn): Promise<P
   const { link, own, args } = target
   const outcome = await govern(
     reach.govern,
-    { link, tool: toolName(link.name, own), args, look: () => link.offered(own) },
+    { link, tool: toolName(link.name, own), own, args, look: () => link.offered(own) },
     turn,
     (judged, only) =>
       send(

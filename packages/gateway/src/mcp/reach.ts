@@ -3,7 +3,7 @@
 import type { JsonObject } from '@tollgate/evidence'
 import type { Catalogue } from '@tollgate/kernel/admin'
 import { OUR_INFO, type Sender } from './protocol.ts'
-import type { Govern } from './govern.ts'
+import type { Govern, McpCaller } from './govern.ts'
 import { ServerLink } from './link.ts'
 import { CODE, RpcFault, textOf } from './message.ts'
 import type { Reach } from './proxy.ts'
@@ -16,6 +16,8 @@ export interface ReachOptions {
   readonly catalogue: Catalogue
   readonly govern: Govern
   readonly connect: Connect
+  /** Whose servers they are. */
+  readonly caller: McpCaller
   /** Whether a request uses these servers. */
   readonly isUsed: (reach: Reach) => boolean
   /** Takes a notification of a server that belongs to no request. */
@@ -59,7 +61,7 @@ export class Reaches {
   }
 
   #link(server: Server, { capabilities }: Sender): ServerLink {
-    const { catalogue, connect, onNotification } = this.#options
+    const { catalogue, connect, caller, onNotification } = this.#options
     const upstream = connect(
       server,
       { capabilities, info: OUR_INFO },
@@ -75,6 +77,7 @@ export class Reaches {
           return link.isPinned('resources/subscribe')
         },
       },
+      { ...caller, session: caller.session ?? caller.principal },
     )
     const link = new ServerLink(server, upstream, catalogue)
     return link

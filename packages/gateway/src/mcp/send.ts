@@ -4,6 +4,7 @@
 import type { JsonObject } from '@tollgate/evidence'
 import { metaForServer, OURS, without } from './protocol.ts'
 import type { Govern, Order, OrderOutcome } from './govern.ts'
+import { runGuarded } from './guarded.ts'
 import { facultyName, type Faculty, type Offered, type ServerLink } from './link.ts'
 import { CODE, RpcFault } from './message.ts'
 import { ASKS, type SentMethod } from './methods.ts'
@@ -16,6 +17,8 @@ interface ServerUse {
   readonly link: ServerLink
   /** The name in the policy. */
   readonly tool: string
+  /** The name at the server, for a tool. */
+  readonly own?: string
   readonly args: JsonObject
   /** Returns the definition that the server offers. */
   readonly look: () => Promise<Offered>
@@ -33,10 +36,17 @@ export async function govern(
   run: (judged: JsonObject, only: number) => Promise<UpstreamAnswer>,
 ): Promise<OrderOutcome> {
   const offered = await use.look()
-  return through.run(orderOf(turn, use, offered.hash), async (judged) => {
+  const order = orderOf(turn, use, offered.hash)
+  const dispatch = async (judged: JsonObject): Promise<UpstreamAnswer> => {
     const { incarnation } = await stillOffered(use, offered)
     return run(judged, incarnation)
-  })
+  }
+  const { link, own } = use
+  if (link.browser === undefined || own === undefined) return through.run(order, dispatch)
+  const { session } = order.session === undefined ? turn.caller : order
+  const known = typeof session === 'string' ? session : turn.caller.principal
+  const plannerRef = turn.meta[OURS.plannerRef]
+  return runGuarded(through, { link, own, order, session: known, plannerRef }, dispatch)
 }
 
 function orderOf({ caller, meta }: Turn, { tool, args }: ServerUse, offered: string | null): Order {

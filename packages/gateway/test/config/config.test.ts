@@ -57,6 +57,7 @@ describe('readConfig', () => {
       webhooks: [],
       telemetry: undefined,
       mcp: { servers: new Map() },
+      browser: { headless: true, executable: undefined },
       llm: { body: 32 << 20 },
       limits: {
         body: 1 << 20,
@@ -71,14 +72,16 @@ describe('readConfig', () => {
   it('reads every setting that init writes as a comment', () => {
     const text = defaultConfigText({ ledger: 'tollgate.local/x', port: 1 })
     const open = text.replace(
-      /^( *)# (tls|ca|hosts|retention|head-guard|keys|webhooks|telemetry): /gm,
+      /^( *)# (tls|ca|hosts|retention|head-guard|keys|webhooks|telemetry|browser): /gm,
       '$1$2: ',
     )
     expect(
       open
         .split('\n')
-        .filter((line) => /^ *(tls|ca|hosts|retention|head-guard|keys|webhooks|telemetry):/.test(line)),
-    ).toHaveLength(8)
+        .filter((line) =>
+          /^ *(tls|ca|hosts|retention|head-guard|keys|webhooks|telemetry|browser):/.test(line),
+        ),
+    ).toHaveLength(9)
     expect(read(open)).toMatchObject({
       listen: { tls: { cert: '/path/to/cert.pem', key: '/path/to/key.pem' } },
       ca: '/path/to/ca.pem',

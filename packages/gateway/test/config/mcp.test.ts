@@ -33,6 +33,25 @@ function fault(run: () => unknown): GatewayError {
   throw new Error('it was accepted')
 }
 
+describe('a browser server in tollgate.yaml', () => {
+  it('names the published server that it is', () => {
+    const { mcp } = read('web: { command: [npx, "@playwright/mcp"], browser: playwright }')
+    expect(mcp.servers.get('web')).toMatchObject({ command: 'npx', browser: 'playwright' })
+  })
+
+  it.each([
+    ['web: { command: [npx, "@playwright/mcp"], browser: firefox }', 'playwright'],
+    ['web: { url: "https://mcp.example.com/mcp", browser: playwright }', '`browser` is not allowed'],
+    [
+      'web: { command: [npx, "@playwright/mcp", --cdp-endpoint=ws://x], browser: playwright }',
+      'remove `--cdp-endpoint`',
+    ],
+    ['web: { command: [npx, chrome-devtools-mcp], args: [-u, x], browser: devtools }', 'remove `-u`'],
+  ])('is refused if it cannot be guarded: %s', (text, hint) => {
+    expect(fault(() => read(text)).hints.join('\n')).toContain(hint)
+  })
+})
+
 describe('mcp in tollgate.yaml', () => {
   it('reads servers with a program or a URL', () => {
     const { mcp } = read(

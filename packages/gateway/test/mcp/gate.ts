@@ -14,7 +14,11 @@ import { connectPeer, type Place } from './peers.ts'
 
 /** A server as in the configuration. */
 export type ServerEntry =
-  | { readonly command: readonly string[]; readonly env?: Readonly<Record<string, string>> }
+  | {
+      readonly command: readonly string[]
+      readonly env?: Readonly<Record<string, string>>
+      readonly browser?: 'playwright' | 'devtools'
+    }
   | { readonly url: string }
 
 /** Allows every pinned tool except those that reveal secrets; escalates one tool. */

@@ -37,6 +37,13 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>
 }
 
+/** A folder for one server process, which other users cannot read. It is removed with the process. */
+export interface PrivateFolder {
+  readonly path: string
+  /** Stores a text in a file and returns its path. */
+  keep(name: string, text: string): string
+}
+
 /** One published server. */
 export interface Adapter {
   readonly name: AdapterName
@@ -50,8 +57,8 @@ export interface Adapter {
   readonly refusedOptions: readonly string[]
   /** Begins the names of its environment variables. They could do what refused options do, so they are removed. */
   readonly variables: RegExp
-  /** The arguments and variables that lead the server to our browser. `keep` stores a text in a private file. */
-  launch(address: BrowserAddress, keep: (text: string) => string): Launch
+  /** The arguments and variables that lead the server to our browser. */
+  launch(address: BrowserAddress, folder: PrivateFolder): Launch
 }
 
 const ALL: Readonly<Record<AdapterName, Adapter>> = { playwright: PLAYWRIGHT, devtools: DEVTOOLS }

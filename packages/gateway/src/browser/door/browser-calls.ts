@@ -21,7 +21,9 @@ export interface GuardedCall {
    * Runs the allowed call. Only meanwhile the server can act, and only on the page and the element that were judged. Returns why
    * the gateway stopped an action, if it did: then the answer of the server is wrong.
    */
-  during<Answer>(dispatch: () => Promise<Answer>): Promise<{ readonly answer: Answer; readonly stopped?: string }>
+  during<Answer>(
+    dispatch: () => Promise<Answer>,
+  ): Promise<{ readonly answer: Answer; readonly stopped?: string }>
   /** Observes the page again, and learns from the result what the agent now sees. Never rejects. */
   after(result: JsonObject | undefined): Promise<PageAfter | undefined>
   /** Lets the next call begin. */

@@ -3,14 +3,14 @@
 import { isList, isObject, sha256Hex, type JsonObject } from '@tollgate/evidence'
 import { policyOf, postObservation, type GuardedPage, type Kernel, type PageAfter } from '@tollgate/kernel'
 import { compileSchema } from '@tollgate/kernel/detection'
-import type { SentinelObservation } from '@tollgate/sentinel'
 import { asObject, textOf } from '../cdp.ts'
 import { adapterOf, type AdapterName } from './adapters.ts'
 import type { BrowserCalls, BrowserUse, GuardedCall } from './browser-calls.ts'
 import type { OpenPage, OpenPages } from './pages.ts'
 import { derivePlannerRef, readRequest, type BrowserRequest } from './request.ts'
-import type { Targeting } from './targeting.ts'
-import type { Watch } from './watch.ts'
+import type { Act, Played } from './stage.ts'
+import type { FoundTarget, Targeting } from './targeting.ts'
+import type { Watch, Watched } from './watch.ts'
 
 /** What the calls of one browser need. */
 export interface CallsOptions {
@@ -20,6 +20,12 @@ export interface CallsOptions {
   readonly pages: OpenPages
   readonly watch: Watch
   readonly targeting: Targeting
+  /** Runs an allowed call while it may act. */
+  readonly perform: <Answer>(
+    act: Act,
+    target: FoundTarget | undefined,
+    dispatch: () => Promise<Answer>,
+  ) => Promise<Played<Answer>>
   /** The gateway only attached to the browser. */
   readonly withoutEgress: boolean
 }
@@ -73,12 +79,12 @@ async function guardCall(options: CallsOptions, use: BrowserUse, end: () => void
       },
       ...(tool.refused.length > 0 && { demanded: demandOf(tool.refused) }),
     },
-    during: (dispatch) => targeting.hold(page, target, dispatch),
+    during: (dispatch) => options.perform({ acts: request.acts, page, destination }, target, dispatch),
     after: (result) => afterCall(options, request, page, result),
     end,
   }
 
-  function post(observed: SentinelObservation): string {
+  function post(observed: Watched): string {
     return postObservation(kernel, tenant, observed)
   }
 }
@@ -96,8 +102,7 @@ function plannerOf(
   { kernel, tenant }: CallsOptions,
   { plannerRef, session, tool, args }: BrowserUse,
 ): { readonly ref: unknown; readonly derived: boolean } {
-  const derived =
-    plannerRef === undefined && policyOf(kernel, tenant).gates.browser.plannerRef === 'derived'
+  const derived = plannerRef === undefined && policyOf(kernel, tenant).gates.browser.plannerRef === 'derived'
   return { ref: derived ? derivePlannerRef(session, tool, args) : plannerRef, derived }
 }
 
@@ -147,6 +152,7 @@ const demands = new Map<string, ReturnType<typeof makeDemand>>()
 function demandOf(refused: readonly string[]): ReturnType<typeof makeDemand> {
   const text = JSON.stringify({
     type: 'object',
+    additionalProperties: true,
     properties: Object.fromEntries(refused.map((name) => [name, false])),
   })
   const demand = demands.get(text) ?? makeDemand(text)

@@ -6,7 +6,10 @@ import { EXECUTES, MANAGES, on, OPENS, READS, without, WRITES } from './tool-row
 // The content would go to a file, where no result is inspected.
 const INLINE = without(READS, 'filePath')
 
-/** Left out, so not offered: `lighthouse_audit` and `take_heapsnapshot` write what the page holds to files. */
+/**
+ * Left out, so not offered: tools for the memory of a page and `lighthouse_audit` write what the page holds to files; extensions and
+ * installed apps run beside the page.
+ */
 const TOOLS: Readonly<Record<string, BrowserTool>> = {
   click: on(WRITES, 'uid'),
   click_at: WRITES,
@@ -71,10 +74,10 @@ export const DEVTOOLS: Adapter = {
     'wsheaders',
   ],
   variables: /^CHROME_DEVTOOLS_MCP_/,
-  launch: ({ url, headers }, keep) => ({
+  launch: ({ url, headers }, { keep }) => ({
     args: [
       // Other users of this machine can read the arguments of a program, but not this file.
-      `--config=${keep(JSON.stringify({ wsEndpoint: url, wsHeaders: JSON.stringify(headers) }))}`,
+      `--config=${keep('config.json', JSON.stringify({ wsEndpoint: url, wsHeaders: JSON.stringify(headers) }))}`,
       '--no-file-navigations',
       '--no-usage-statistics',
       '--no-performance-crux',

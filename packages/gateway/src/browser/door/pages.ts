@@ -27,6 +27,8 @@ export interface OpenPage {
   /** The number of the page among all that were ever opened, from 1. */
   readonly number: number
   dialog: Dialog | undefined
+  /** Called when a dialog opens. */
+  onDialog: (() => void) | undefined
 }
 
 /** The pages of one browser. */
@@ -36,6 +38,8 @@ export interface OpenPages {
   onGone(target: AttachedTarget): void
   /** The page that the next call acts on, by the server's own number if the call names one; undefined if that is uncertain. */
   current(number: number | undefined): OpenPage | undefined
+  /** The page that was opened last. */
+  newest(): OpenPage | undefined
   /** Learns from a result which page is the current one. */
   learn(result: string): void
 }
@@ -50,9 +54,12 @@ export function createPages(cdp: Cdp, adapter: AdapterName): OpenPages {
       if (type !== 'page') return
       const send: SendToPage = (method, params, timeout) =>
         cdp.send(method, params, { session, ...(timeout !== undefined && { timeout }) })
-      const page: OpenPage = { id, session, send, number: ++opened, dialog: undefined }
+      const page: OpenPage = { id, session, send, number: ++opened, dialog: undefined, onDialog: undefined }
       open.push(page)
-      cdp.on('Page.javascriptDialogOpening', session, (event) => (page.dialog = dialogOf(event)))
+      cdp.on('Page.javascriptDialogOpening', session, (event) => {
+        page.dialog = dialogOf(event)
+        page.onDialog?.()
+      })
       cdp.on('Page.javascriptDialogClosed', session, () => (page.dialog = undefined))
       await send('Page.enable')
     },
@@ -64,6 +71,7 @@ export function createPages(cdp: Cdp, adapter: AdapterName): OpenPages {
       if (number !== undefined) return open.find((page) => page.number === number)
       return open.length === 1 ? open[0] : open.find(({ id }) => id === selected)
     },
+    newest: () => open.at(-1),
     learn(result) {
       // The text holds words of pages. It only suggests a page: input to another page is refused, see `screen.ts`.
       const index = adapter === 'playwright' ? /^- (\d{1,4}): \(current\)/m.exec(result)?.[1] : undefined

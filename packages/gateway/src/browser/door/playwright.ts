@@ -45,7 +45,7 @@ const TOOLS: Readonly<Record<string, BrowserTool>> = {
   browser_mouse_up: WRITES,
   browser_mouse_wheel: WRITES,
   browser_navigate: OPENS,
-  browser_navigate_back: { ...OPENS, history: 'back' },
+  browser_navigate_back: { ...WRITES, acts: 'navigation', history: 'back' },
   browser_network_request: INLINE,
   browser_network_requests: INLINE,
   browser_network_state_set: MANAGES,
@@ -95,6 +95,7 @@ export const PLAYWRIGHT: Adapter = {
     'host',
     'initpage',
     'initscript',
+    'outputdir',
     'port',
     'proxyserver',
     'proxybypass',
@@ -103,9 +104,18 @@ export const PLAYWRIGHT: Adapter = {
     'storagestate',
   ],
   variables: /^(?:PLAYWRIGHT_|PWMCP_|PWDEBUG)/,
-  launch: ({ url, headers }) => ({
-    // Otherwise snapshots after an action go to files, where no result is inspected, and page scripts add tools.
-    args: ['--snapshot-mode=none', '--snapshot-boxes', '--no-webmcp', '--block-service-workers'],
+  launch: ({ url, headers }, { path }) => ({
+    args: [
+      // Otherwise snapshots after an action go to files, where no result is inspected.
+      '--snapshot-mode=none',
+      '--snapshot-boxes',
+      // Page scripts would add tools.
+      '--no-webmcp',
+      '--block-service-workers',
+      // The rest, such as messages of the console, goes to a folder that is removed.
+      `--output-dir=${path}`,
+      '--file-paths=absolute',
+    ],
     // Other users of this machine can read the arguments of a program, but not its environment.
     env: {
       PLAYWRIGHT_MCP_CDP_ENDPOINT: url,

@@ -54,6 +54,6 @@ function textOf(value: Json): string {
 }
 
 /** A planner reference that stands for the call itself: the digest of session, tool and arguments. */
-export function derivePlannerRef(session: string, tool: string, args: Json, prompt: string | null): string {
-  return `sha256:${sha256Hex(JSON.stringify(['tollgate planner_ref', session, tool, args, prompt]))}`
+export function derivePlannerRef(session: string, tool: string, args: Json): string {
+  return `sha256:${sha256Hex(JSON.stringify(['tollgate planner_ref', session, tool, args]))}`
 }

@@ -44,7 +44,10 @@ export function createTargeting(bind: Bind): Targeting {
       const all = elements.filter((each) => each !== undefined)
       const whole = all.length === elements.length && all.length <= MAX_NAMED
       const state = whole ? await worstOf(page, all) : 'unresolved'
-      return { shown: shownOf(state, whole ? all : [], originOf(seen?.url ?? '')), elements: whole ? all : [] }
+      return {
+        shown: shownOf(state, whole ? all : [], originOf(seen?.url ?? '')),
+        elements: whole ? all : [],
+      }
     },
     learn(page, result, { elements }, adapter) {
       const found = readSnapshot(adapter, result)

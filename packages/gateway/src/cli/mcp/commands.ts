@@ -13,7 +13,7 @@ export function addMcp(program: Command, to: To): void {
   const mcp = program
     .command('mcp')
     .summary('wrap MCP servers; review and approve their tools')
-    .usage('[command]\n       tollgate mcp [--name NAME] [--data DIR] -- COMMAND [ARGS]')
+    .usage('[command]\n       tollgate mcp [--name NAME] [--browser B] [--data DIR] -- COMMAND [ARGS]')
     .description(
       'Lists, reviews and approves the tools of MCP servers behind the gateway. A tool can only be called after a person has approved its exact definition.\n\nWith a command after `--`, wraps an MCP server: use it as the server command of an MCP client. The gateway then starts the server and decides every call.',
     )
@@ -38,6 +38,7 @@ function addWrap(mcp: Command, to: To): void {
     .command('wrap', { isDefault: true, hidden: true })
     .argument('[command...]')
     .option('--name <name>', 'name of the server in policies and receipts; default: derived from its command')
+    .option('--browser <server>', 'give it a guarded browser; the server is `playwright` or `devtools`')
     .addOption(new Option('--data <dir>', 'the data directory').env('TOLLGATE_DATA'))
     .action(async (words: readonly string[], ...rest: unknown[]) => {
       // Without `--`, the words are probably a misspelt subcommand. Start nothing.

@@ -55,13 +55,14 @@ function addressOf(server: ServerConfig, env: NodeJS.ProcessEnv): ServerAddress 
     // Sound: each pair has a name and a value.
     return { transport: 'http', url, headers: Object.fromEntries(headers) as Record<string, string> }
   }
-  const { command, args, passEnv, cwd } = server
+  const { command, args, passEnv, cwd, browser } = server
   return {
     transport: 'stdio',
     command,
     args,
     env: { ...smallEnvironment(env), ...some(env, passEnv), ...server.env },
     ...(cwd !== undefined && { cwd }),
+    ...(browser && { browser }),
   }
 }
 

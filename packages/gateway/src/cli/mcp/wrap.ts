@@ -11,6 +11,7 @@ import { GatewayError } from '../../error.ts'
 import { createLineReader } from '../../mcp/lines.ts'
 import type { Join } from '../../mcp/client/local-join.ts'
 import { checkSocket, socketPath } from '../../mcp/client/local-path.ts'
+import { ADAPTERS } from '../../browser/door/adapters.ts'
 import { isServerName } from '../../tools/offer.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf } from '../program/connect.ts'
@@ -23,6 +24,7 @@ import { createStarter, type Starter } from './wrap-start.ts'
 
 interface WrapOptions extends DataOptions {
   readonly name?: string
+  readonly browser?: string
 }
 
 // Lines that are too long for the gateway are still read, so that they get an answer.
@@ -93,7 +95,11 @@ function withoutReturn(line: Uint8Array): Uint8Array {
   return line.at(-1) === 0x0d ? line.subarray(0, -1) : line
 }
 
-function joinOf(terminal: Terminal, { name }: WrapOptions, [command, ...args]: readonly string[]): Join {
+function joinOf(
+  terminal: Terminal,
+  { name, browser }: WrapOptions,
+  [command, ...args]: readonly string[],
+): Join {
   if (command === undefined) {
     throw new UsageError(
       'no command to wrap',
@@ -107,6 +113,10 @@ function joinOf(terminal: Terminal, { name }: WrapOptions, [command, ...args]: r
       'use at most 32 lower-case letters, digits, `-` and `_`',
     )
   }
+  const adapter = ADAPTERS.find((each) => each === browser)
+  if (browser !== undefined && !adapter) {
+    throw new UsageError(`\`${browser}\` is not a browser server`, `write one of ${ADAPTERS.join(', ')}`)
+  }
   const token = agentToken(terminal)
   return {
     name: called,
@@ -116,6 +126,7 @@ function joinOf(terminal: Terminal, { name }: WrapOptions, [command, ...args]: r
     cwd: process.cwd(),
     process: randomBytes(16).toString('hex'),
     ...(token !== undefined && { token }),
+    ...(adapter && { browser: adapter }),
   }
 }
 

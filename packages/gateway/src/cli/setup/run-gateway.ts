@@ -13,6 +13,7 @@ import { createLlmDoor } from '../../llm/door.ts'
 import { createHttpDoor } from '../../mcp/client/http.ts'
 import { openLocal, type LocalDoor } from '../../mcp/client/local.ts'
 import { createMcp, type Mcp } from '../../mcp/mcp.ts'
+import type { Connect } from '../../mcp/server/upstream.ts'
 import type { Door } from '../../exchange.ts'
 import { openGateway, type Gateway } from '../../open.ts'
 import { serve, type Served } from '../../serve.ts'
@@ -75,7 +76,7 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
     if (tracer) ends.push(() => tracer.stop())
     const webhooks = await webhooksOf(gateway, log)
     ends.push(() => webhooks.stop())
-    const mcp = createMcp({ kernel: gateway.kernel, log, servers, connect: createConnect({ log }) })
+    const mcp = createMcp({ kernel: gateway.kernel, log, servers, connect: connectFor(gateway, log) })
     ends.push(() => mcp.close())
     // All doors share one budget, so that using several doors gives a principal nothing extra.
     const budget = createBudget(config.limits.reading)
@@ -93,6 +94,17 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
     await end()
     throw fault
   }
+}
+
+/** Connects to servers. A browser server gets a guarded browser for each of its processes. */
+function connectFor({ config, kernel }: Gateway, log: Log): Connect {
+  return createConnect({
+    log,
+    async startBrowser(adapter, owner) {
+      const { startGuarded } = await import('../../browser/door/guard.ts')
+      return startGuarded({ kernel, log, settings: config.browser, adapter, ...owner })
+    },
+  })
 }
 
 /** Runs each in order, even if the previous one failed. */

@@ -186,8 +186,8 @@ export class LocalConnection {
 
   #begin(join: Join, { tenant = this.#options.tenant, principal }: LocalIdentity): Conversation | undefined {
     const { mcp, tokens } = this.#options
-    const { name, command, args, env, cwd, process = randomBytes(16).toString('hex') } = join
-    const address = { transport: 'stdio', command, args, env, cwd } as const
+    const { name, command, args, env, cwd, browser, process = randomBytes(16).toString('hex') } = join
+    const address = { transport: 'stdio', command, args, env, cwd, ...(browser && { browser }) } as const
     const onStderr = (text: string): void => this.#write(STDERR + JSON.stringify(text))
     const spender = { tenant, principal }
     const caller = { ...spender, session: madeSession(process) }

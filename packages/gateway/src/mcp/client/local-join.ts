@@ -10,6 +10,7 @@ import {
   type Json,
   type JsonObject,
 } from '@tollgate/evidence/core'
+import { adapterOf, ADAPTERS, refusedOption, type AdapterName } from '../../browser/door/adapters.ts'
 import { isServerName } from '../../tools/offer.ts'
 import { parseMessage, type Request } from '../message.ts'
 
@@ -20,6 +21,8 @@ export interface Join {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
+  /** The published browser server that it is, to give it a guarded browser. */
+  readonly browser?: AdapterName
   /** The token of an agent. Without it, the agent is `agent:local`. */
   readonly token?: string
   /** 32 hexadecimal digits that name the process. They stay the same when it joins again; receipts hold them. */
@@ -40,7 +43,7 @@ export const STDERR = '!'
 export const GOODBYE = '.'
 
 const REQUIRED = ['tollgate', 'name', 'command', 'args', 'env', 'cwd']
-const OPTIONAL = ['token', 'process', 'initialize']
+const OPTIONAL = ['token', 'process', 'browser', 'initialize']
 const PROCESS = /^[0-9a-f]{32}$/
 const MAX_ARGS = 1024
 const MAX_TEXT = 1 << 17
@@ -63,6 +66,7 @@ export function parseJoin(line: Uint8Array): Join | string {
   if (names.some((name) => ![...REQUIRED, ...OPTIONAL].includes(name)))
     return 'the first line has an unknown member'
   const { name, command, args, env, cwd, token, process } = value
+  const browser = ADAPTERS.find((each) => each === value['browser'])
   if (typeof name !== 'string' || !isServerName(name)) return 'the name is not a valid server name'
   if (!isText(command) || command === '') return 'the command is not a string'
   if (!isList(args) || args.length > MAX_ARGS || !args.every(isText)) return 'the arguments are not strings'
@@ -71,6 +75,10 @@ export function parseJoin(line: Uint8Array): Join | string {
   if (token !== undefined && typeof token !== 'string') return 'the token is not a string'
   if (process !== undefined && !(isText(process) && PROCESS.test(process)))
     return 'the process is not 32 hexadecimal digits'
+  if (value['browser'] !== undefined && !browser) return 'the browser server is not known'
+  const refused = browser && refusedOption(adapterOf(browser), args)
+  if (refused !== undefined)
+    return 'the arguments lead to another browser; remove options such as `--cdp-endpoint`'
   const initialize = value['initialize'] === undefined ? undefined : readInitialize(value['initialize'])
   if (initialize === 'wrong') return '`initialize` is not a valid request'
   return {
@@ -81,6 +89,7 @@ export function parseJoin(line: Uint8Array): Join | string {
     cwd,
     ...(token !== undefined && { token }),
     ...(process !== undefined && { process }),
+    ...(browser && { browser }),
     ...(initialize && { initialize }),
   }
 }

@@ -1,6 +1,7 @@
 // An open connection to a server, over stdio or HTTP. Messages go both ways until it ends.
 
 import type { JsonObject } from '@tollgate/evidence'
+import type { BrowserCalls } from '../../browser/door/browser-calls.ts'
 import type { Log } from '../../log.ts'
 import { cancelled, faultOf, silent, type ServerCall, type ServerCalls, type OnChange } from './calls.ts'
 import type { SentMethod } from '../methods.ts'
@@ -12,6 +13,8 @@ export interface ServerChannel {
   readonly name: string
   readonly transport: 'stdio' | 'http'
   readonly calls: ServerCalls
+  /** The guard of its browser; undefined if it has none. */
+  readonly browser?: BrowserCalls | undefined
   /** Sets the protocol and revision for all later messages. */
   speak(protocol: 'modern' | 'legacy', version: string): void
   /** The server is ready: from now on, messages that belong to no request are taken. */

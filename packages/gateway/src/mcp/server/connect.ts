@@ -7,9 +7,12 @@ import { HttpServerChannel } from './http.ts'
 import { ReconnectingServer } from './reconnect.ts'
 import { StdioChannel } from './stdio.ts'
 import type { Connect } from './upstream.ts'
+import { openWithBrowser, withoutVariables, type StartBrowser } from './with-browser.ts'
 
 export interface ConnectOptions {
   readonly log: Log
+  /** Starts browsers. Without it, browser servers get no calls. */
+  readonly startBrowser?: StartBrowser
   /** Overrides of the default timeouts. */
   readonly times?: Partial<Times>
   /** Largest message of a server in bytes. 8 MiB by default. */
@@ -32,9 +35,9 @@ const TIMES: Times = {
 
 /** Returns a function that creates connections. A server is started on first use. */
 export function createConnect(options: ConnectOptions): Connect {
-  const { log, maxMessage = MAX_MESSAGE, maxQueue = 2 * MAX_MESSAGE } = options
+  const { log, startBrowser, maxMessage = MAX_MESSAGE, maxQueue = 2 * MAX_MESSAGE } = options
   const times = { ...TIMES, ...options.times }
-  return ({ name, address, onStderr }, client, events) => {
+  return ({ name, address, onStderr }, client, events, caller) => {
     const shared = { name, log, events, maxMessage }
     if (address.transport === 'http') {
       // No process to protect from restarts.
@@ -42,6 +45,13 @@ export function createConnect(options: ConnectOptions): Connect {
       return new ReconnectingServer(client, own, (onEnd) => new HttpServerChannel({ ...own, address, onEnd }))
     }
     const own = { ...shared, times, maxQueue, ...(onStderr && { onStderr }) }
-    return new ReconnectingServer(client, own, (onEnd) => new StdioChannel({ ...own, address, onEnd }))
+    const { browser } = address
+    return new ReconnectingServer(client, own, (onEnd) => {
+      if (browser === undefined) return new StdioChannel({ ...own, address, onEnd })
+      // A server that gets no calls only lists its tools, which needs no browser.
+      if (!caller || !startBrowser)
+        return new StdioChannel({ ...own, address: withoutVariables(address, browser), onEnd })
+      return openWithBrowser({ ...own, address, onEnd }, browser, () => startBrowser(browser, caller))
+    })
   }
 }

@@ -2,6 +2,7 @@
 // delay. A sent request is never sent again on another channel.
 
 import type { JsonObject } from '@tollgate/evidence'
+import type { BrowserCalls } from '../../browser/door/browser-calls.ts'
 import type { SentMethod } from '../methods.ts'
 import { now } from '../waiting.ts'
 import { faultOf, within } from './calls.ts'
@@ -55,7 +56,7 @@ export class ReconnectingServer implements Upstream {
   incarnation = 0
   readonly #client: ClientHello
   readonly #options: ReconnectOptions
-  readonly #open: (onEnd: () => void) => ServerChannel
+  readonly #open: (onEnd: () => void) => ServerChannel | Promise<ServerChannel>
   readonly #delay: RestartDelay
   readonly #closings = new Set<Promise<void>>()
   /** The newest start, until its channel is dropped. */
@@ -72,11 +73,19 @@ export class ReconnectingServer implements Upstream {
   #probe = true
 
   /** \`open\` opens a channel. It calls \`onEnd\` if it ends without \`close\`. */
-  constructor(client: ClientHello, options: ReconnectOptions, open: (onEnd: () => void) => ServerChannel) {
+  constructor(
+    client: ClientHello,
+    options: ReconnectOptions,
+    open: (onEnd: () => void) => ServerChannel | Promise<ServerChannel>,
+  ) {
     this.#client = client
     this.#options = options
     this.#open = open
     this.#delay = new RestartDelay(options.times)
+  }
+
+  get browser(): BrowserCalls | undefined {
+    return this.#up && this.#channel?.browser
   }
 
   /** The identity of the server that is connected now. */
@@ -137,7 +146,10 @@ export class ReconnectingServer implements Upstream {
   async #start(): Promise<ServerSession> {
     let own: ServerChannel | undefined
     try {
-      own = this.#open(() => this.#ended(own))
+      const opened = this.#open(() => this.#ended(own))
+      own = opened instanceof Promise ? await opened : opened
+      // A browser takes time to start.
+      if (this.#isClosed) throw this.#down('the connection was closed')
       this.#channel = own
       const spoken = await greet(own, {
         ...this.#options,

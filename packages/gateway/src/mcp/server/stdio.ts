@@ -1,6 +1,8 @@
 // A stdio channel to a server process: one message per line in both directions.
 
 import type { JsonObject } from '@tollgate/evidence'
+import type { BrowserCalls } from '../../browser/door/browser-calls.ts'
+import type { GuardedBrowser } from '../../browser/door/guard.ts'
 import { faultOf, ServerCalls, type ServerCall } from './calls.ts'
 import type { ServerChannel, ChannelOptions } from './channel.ts'
 import { startChild, type Child } from './child.ts'
@@ -9,10 +11,12 @@ import { createLineReader, type LineSplitter } from '../lines.ts'
 import { formatNotification, formatRequest } from '../message.ts'
 import type { ServerAddress, UpstreamFaultCode } from './upstream.ts'
 
-interface StdioOptions extends ChannelOptions {
+export interface StdioOptions extends ChannelOptions {
   readonly address: ServerAddress & { readonly transport: 'stdio' }
   /** Most bytes that may wait until the process reads them. */
   readonly maxQueue: number
+  /** Its browser, which ends with it. */
+  readonly browser?: GuardedBrowser
   /** Receives its standard error. */
   readonly onStderr?: (text: string) => void
 }
@@ -22,6 +26,8 @@ export class StdioChannel implements ServerChannel {
   readonly name: string
   readonly transport = 'stdio'
   readonly calls: ServerCalls = new ServerCalls()
+  readonly browser: BrowserCalls | undefined
+  readonly #browser: GuardedBrowser | undefined
   readonly #onEnd: () => void
   readonly #child: Child
   readonly #lines: LineSplitter
@@ -34,6 +40,8 @@ export class StdioChannel implements ServerChannel {
     const { name, times, address, maxMessage, maxQueue, onStderr, onEnd } = options
     this.name = name
     this.#onEnd = onEnd
+    this.#browser = options.browser
+    this.browser = options.browser?.calls
     const incoming = new Incoming(options, this.calls, {
       protocol: () => this.#spoken,
       send: (message) => this.#write(message),
@@ -53,6 +61,7 @@ export class StdioChannel implements ServerChannel {
       onEnd: (because) => this.#giveUp('LOST', because),
       ...(onStderr && { onStderr }),
     })
+    this.#browser?.onEnd(() => this.#giveUp('LOST', 'its browser has ended'))
   }
 
   speak(protocol: 'modern' | 'legacy'): void {
@@ -77,9 +86,10 @@ export class StdioChannel implements ServerChannel {
     return (this.#closing ??= this.#close())
   }
 
-  #close(): Promise<void> {
+  async #close(): Promise<void> {
     this.#stop('LOST', 'the connection was closed')
-    return this.#child.close()
+    await this.#child.close()
+    await this.#browser?.close()
   }
 
   #write(message: string): void {

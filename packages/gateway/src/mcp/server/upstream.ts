@@ -1,6 +1,8 @@
 // The interface to an upstream server, independent of its transport and protocol.
 
 import type { JsonObject } from '@tollgate/evidence'
+import type { AdapterName } from '../../browser/door/adapters.ts'
+import type { BrowserCalls } from '../../browser/door/browser-calls.ts'
 import type { RpcError } from '../message.ts'
 import type { SentMethod } from '../methods.ts'
 
@@ -13,6 +15,8 @@ export type ServerAddress =
       /** The complete environment of the process. */
       readonly env: Readonly<Record<string, string>>
       readonly cwd?: string
+      /** The published browser server that it is. The gateway then starts its browser. */
+      readonly browser?: AdapterName
     }
   | {
       readonly transport: 'http'
@@ -100,6 +104,8 @@ export const NO_EVENTS: UpstreamEvents = {
 
 /** One connection to a server, for one client. */
 export interface Upstream {
+  /** The guard of its browser, while the server is connected; undefined for a server without one. */
+  readonly browser?: BrowserCalls | undefined
   /**
    * The number of connections so far; 0 before the first. It grows with every new process, session or channel, and when a
    * modern HTTP server stops reporting changes, because another server may answer then.
@@ -162,4 +168,17 @@ export class UpstreamFault extends Error {
 }
 
 /** Creates the connection to a server for one client. Starts nothing before it is needed. */
-export type Connect = (server: Server, client: ClientHello, events: UpstreamEvents) => Upstream
+export type Connect = (
+  server: Server,
+  client: ClientHello,
+  events: UpstreamEvents,
+  /** Whose calls it will get. Without it, the server gets no calls, and a browser server no browser. */
+  caller?: BrowserOwner,
+) => Upstream
+
+/** The caller that a browser belongs to. */
+export interface BrowserOwner {
+  readonly tenant: string
+  readonly principal: string
+  readonly session: string
+}

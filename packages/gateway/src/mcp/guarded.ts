@@ -1,0 +1,42 @@
+// A call of a browser server: its page is observed before the decision and after the result, and the server acts only in between.
+
+import type { JsonObject } from '@tollgate/evidence'
+import type { Dispatched, Govern, Order, OrderOutcome } from './govern.ts'
+import type { ServerLink } from './link.ts'
+import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
+
+/** A tool call for a browser server. */
+export interface BrowserOrder {
+  readonly link: ServerLink
+  /** The name of the tool at the server. */
+  readonly own: string
+  readonly order: Order
+  readonly session: string
+  readonly plannerRef: unknown
+}
+
+/** Judges a call with what its browser shows and, if allowed, runs it. */
+export async function runGuarded(
+  through: Govern,
+  { link, own, order, session, plannerRef }: BrowserOrder,
+  run: (judged: JsonObject) => Promise<UpstreamAnswer>,
+): Promise<OrderOutcome> {
+  const { browser } = link.upstream
+  if (!browser) throw new UpstreamFault('UNREACHABLE', `the browser of \`${link.name}\` is not running`)
+  const call = await browser.before({ tool: own, args: order.args, session, plannerRef })
+  try {
+    return await through.run({ ...order, ...call.known }, async (judged): Promise<Dispatched> => {
+      const { answer, stopped } = await call.during(() => run(judged))
+      const page = await call.after(answer.ok ? answer.result : undefined)
+      return { ...(stopped === undefined ? answer : insteadOf(stopped)), ...(page && { page }) }
+    })
+  } finally {
+    call.end()
+  }
+}
+
+/** The result of an action that the gateway stopped. The server may report success. */
+function insteadOf(stopped: string): UpstreamAnswer {
+  const text = `[Tollgate] The gateway stopped this action: ${stopped}. Take a new snapshot, and look at the page before you act.`
+  return { ok: true, result: { content: [{ type: 'text', text }], isError: true } }
+}

@@ -1,0 +1,133 @@
+// A gateway with one browser server behind its door, and web sites that count what reaches them.
+
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { answerRequest } from '@tollgate/kernel/admin'
+import type { Log } from '../../src/log.ts'
+import { openGate, type Gate, type Recorded, type ServerEntry } from '../mcp/gate.ts'
+import { connectPeer, type Answer, type Peer } from '../mcp/peers.ts'
+
+/** A web site. */
+export interface Site {
+  readonly origin: string
+  /** `GET /path` of every request, in order, without the icon that a browser asks for itself. */
+  readonly asked: readonly string[]
+  /** The pages by path; a path without one is not found. */
+  readonly pages: Map<string, string>
+  close(): Promise<void>
+}
+
+/** Starts a web site on its own port. */
+export async function startSite(pages: Readonly<Record<string, string>>): Promise<Site> {
+  const asked: string[] = []
+  const known = new Map(Object.entries(pages))
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://site')
+    if (pathname !== '/favicon.ico') asked.push(`${request.method ?? ''} ${request.url ?? ''}`)
+    const page = known.get(pathname)
+    response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' })
+    drain(request, () => response.end(page ?? 'not found'))
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  // Sound: a server that listens on TCP has this kind of address.
+  const { port } = server.address() as AddressInfo
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    asked,
+    pages: known,
+    close: () =>
+      new Promise((closed) => {
+        server.closeAllConnections()
+        server.close(() => closed())
+      }),
+  }
+}
+
+function drain(request: IncomingMessage, done: () => void): void {
+  request.resume()
+  request.on('end', done)
+}
+
+/** An agent with a guarded browser. */
+export interface Agent {
+  readonly gate: Gate
+  /** Calls a tool with a planner reference and returns the answer. */
+  call(tool: string, args?: object, meta?: object): Promise<Answer>
+  /** Calls a tool that must be allowed and returns its text. */
+  do(tool: string, args?: object): Promise<string>
+  /** The newest decision about a tool, with its effect. */
+  last(tool: string): Promise<Recorded>
+  /** Answers the newest request for approval of a tool. */
+  approve(tool: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** The policy for these hosts. */
+export function browserPolicy(
+  hosts: readonly string[],
+  tools: Readonly<Record<string, string>>,
+  more = '',
+  gates = '',
+): string {
+  const list = JSON.stringify(hosts.map((origin) => new URL(origin).host))
+  const rows = Object.entries(tools).map(
+    ([name, effect]) => `  "web/${name}": { effect: ${effect}, browser: true }`,
+  )
+  return `
+tollgate: 1
+name: browser
+principals: { "agent:*": { tier: standard } }
+tools:
+${rows.join('\n')}
+rules:
+${more}  - { id: all, allow: "*" }
+gates:
+  browser: { domains: ${list}${gates} }
+  egress: { allow: ${list} }
+  taint: {}
+`
+}
+
+/** Opens a gateway with a browser server called `web`, and an agent that is connected to it. */
+export async function openAgent(entry: ServerEntry, policy: string, log?: Log): Promise<Agent> {
+  const gate = await openGate({ web: entry }, { policy, ...(log && { log }) })
+  await gate.meet('web')
+  await gate.pin('web')
+  const peer: Peer = await connectPeer('v1', gate.place('web'))
+  const call: Agent['call'] = (tool, args = {}, meta = PLANNED) =>
+    peer.ask('tools/call', { name: tool, arguments: args, _meta: meta })
+  return {
+    gate,
+    call,
+    async do(tool, args) {
+      const answer = await call(tool, args)
+      const text = textOf(answer)
+      if (answer['isError'] === true) throw new Error(`${tool}: ${text}`)
+      return text
+    },
+    async last(tool) {
+      const found = (await gate.record(`web/${tool}`)).at(-1)
+      if (!found) throw new Error(`there is no decision about ${tool}`)
+      return found
+    },
+    async approve(tool) {
+      const { kernel } = gate.running.gateway
+      const [waiting] = kernel.approvals.list(kernel.host.now()).filter((each) => each.tool === `web/${tool}`)
+      if (!waiting) throw new Error(`nothing waits about ${tool}`)
+      const answer = { tenant: 'default', request: waiting.id, granted: true, groups: [] }
+      await answerRequest(kernel, { ...answer, approver: 'user:olga' })
+    },
+    async close() {
+      await peer.close()
+      await gate.close()
+    },
+  }
+}
+
+const PLANNED = { 'dev.tollgate/planner_ref': 'the plan of the test' }
+
+/** The text of an answer. */
+export function textOf({ content }: Answer): string {
+  if (!Array.isArray(content)) return ''
+  return content.map((part: { text?: string }) => part.text ?? '').join('\n')
+}
