@@ -2,6 +2,8 @@
 // has its reason as a comment, for review.
 
 import type { JsonObject } from '@tollgate/evidence'
+import type { AdapterName } from '../browser/door/adapters.ts'
+import { browserServers, guessForBrowser } from './browser-tools.ts'
 import { guess, type Guess } from './effect.ts'
 import { excerpt } from './hidden.ts'
 import { observedRules, observedSection, fitting, seenLines, type DraftStyle } from './draft-seen.ts'
@@ -24,6 +26,14 @@ interface Drafted {
   readonly seen: SeenTool | undefined
   readonly listed: JsonObject
   readonly guess: Guess
+  /** Whether it acts in a browser. */
+  readonly isBrowser: boolean
+}
+
+/** The pages that a browser agent may use, and whether planner references are made from the calls. */
+export interface WebDraft {
+  readonly domains: readonly string[]
+  readonly isDerived: boolean
 }
 
 /** The maximum number of offers in a draft: policies have a size limit. */
@@ -45,11 +55,15 @@ export function draftPolicy(
   name = 'draft',
   seen: readonly SeenTool[] = [],
   style: DraftStyle = 'attended',
+  web?: WebDraft,
 ): string {
   const offers = all.slice(0, MAX_OFFERS)
   const servers = [...new Set(offers.map((offer) => serverOf(offer.name)))].filter(isServerName).sort()
   const calls = new Map(fitting(seen, MAX_BESIDE, style).map((tool) => [tool.name, tool]))
-  const tools = new Map(servers.map((server) => [server, toolsOf(offers, server, calls)]))
+  const browsers = browserServers(offers)
+  const tools = new Map(
+    servers.map((server) => [server, toolsOf(offers, server, calls, browsers.get(server))]),
+  )
   const declared = new Set(servers.flatMap((server) => namesOf(server, tools.get(server) ?? [])))
   const undeclared = seen.filter((tool) => !declared.has(tool.name))
   const others = fitting(undeclared, MAX_SEEN, style)
@@ -75,7 +89,7 @@ export function draftPolicy(
     ...(servers.length === 0 && rules.length === 0 ? ['rules: []\n'] : ['rules:']),
     ...servers.map((server) => rulesOf(server, tools.get(server) ?? [], style)),
     ...rules,
-    GATES[style],
+    browsers.size === 0 ? GATES[style] : withBrowser(GATES[style], web),
   ].join('\n')
 }
 
@@ -93,15 +107,17 @@ function toolsOf(
   offers: readonly Offer[],
   server: string,
   calls: ReadonlyMap<string, SeenTool>,
+  browser: AdapterName | undefined,
 ): readonly Drafted[] {
   const own = offers.filter(({ name }) => serverOf(name) === server && isDraftable(name))
   const byName = new Map(own.map((offer) => [offer.name, offer]))
   return [...byName.values()].flatMap(({ name, definition }) => {
     const tool = toolOf(name)
     const listed = serverPart(definition)
-    return tool === undefined
-      ? []
-      : [{ name, listed, guess: guess(tool, listed, server), seen: calls.get(name) }]
+    if (tool === undefined) return []
+    const known = guessForBrowser(browser, tool, listed)
+    const isBrowser = browser !== undefined
+    return [{ name, listed, guess: known ?? guess(tool, listed, server), seen: calls.get(name), isBrowser }]
   })
 }
 
@@ -158,15 +174,30 @@ gates:
 `,
 }
 
+/** The gates with the pages of browser agents. The same hostnames are destinations. */
+function withBrowser(gates: string, web: WebDraft = { domains: [], isDerived: false }): string {
+  const list = `[${web.domains.map(quoted).join(', ')}]`
+  const derived = web.isDerived ? ', planner-ref: derived' : ''
+  const section = `gates:
+  # The pages that a browser agent may use. Without a hostname here, every browser call is denied. \`planner-ref: derived\`: the
+  # gateway makes a planner reference from each call, so no planner has to give one; the receipts say so.
+  browser: { domains: ${list}${derived} }`
+  const reachable = gates.replace('egress: { allow: [], ask: [] }', `egress: { allow: ${list}, ask: [] }`)
+  return reachable.replace('\ngates:', `\n${section}`)
+}
+
 function sectionOf(server: string, tools: readonly Drafted[]): string {
   return [`  # ${server}`, ...tools.map(declaration), ...facultiesOf(server), ''].join('\n')
 }
 
-function declaration({ name, listed, guess: each, seen }: Drafted): string {
+function declaration({ name, listed, guess: each, seen, isBrowser }: Drafted): string {
   const { effect, because, destinations, sinks } = each
   const fields = [
     `effect: ${effect}`,
+    ...(isBrowser ? ['browser: true'] : []),
     ...(destinations.length > 0 ? [`destinations: [${destinations.map(quoted).join(', ')}]`] : []),
+    // The page itself is its destination.
+    ...(isBrowser && destinations.length === 0 ? ['destinations: none'] : []),
     ...(sinks.length > 0 ? [`sinks: [${sinks.map(quoted).join(', ')}]`] : []),
   ]
   const description = excerpt(textOf(listed, 'description'), 90)

@@ -49,6 +49,8 @@ export interface Adapter {
   readonly name: AdapterName
   /** The name of its package. */
   readonly package: string
+  /** The names of its programs. */
+  readonly programs: readonly string[]
   /** Its tools by name. A tool without a row is not offered to agents. */
   readonly tools: ReadonlyMap<string, BrowserTool>
   /** The argument that names the page, if calls name one. */
@@ -70,12 +72,14 @@ export function adapterOf(name: AdapterName): Adapter {
 
 /** Recognises a published server by the words of its command; undefined for another program. */
 export function recogniseAdapter(words: readonly string[]): AdapterName | undefined {
-  return ADAPTERS.find((name) => words.some((word) => isPackage(word, ALL[name].package)))
+  return ADAPTERS.find((name) => words.some((word) => isPackage(word, ALL[name])))
 }
 
-/** Whether a word is a package, with or without a version, or a path into it. */
-function isPackage(word: string, name: string): boolean {
-  return word === name || word.startsWith(`${name}@`) || word.includes(`/node_modules/${name}/`)
+/** Whether a word is a package, with or without a version, a path into it, or one of its programs. */
+function isPackage(word: string, { package: name, programs }: Adapter): boolean {
+  const program = word.replace(/^.*[/\\]/, '').replace(/\.(?:cmd|ps1|exe)$/, '')
+  if (word === name || word.startsWith(`${name}@`) || programs.includes(program)) return true
+  return word.replaceAll('\\', '/').includes(`/node_modules/${name}/`)
 }
 
 /** The first refused option among the arguments of a server; undefined if there is none. */

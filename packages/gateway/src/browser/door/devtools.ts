@@ -48,6 +48,7 @@ const TOOLS: Readonly<Record<string, BrowserTool>> = {
 export const DEVTOOLS: Adapter = {
   name: 'devtools',
   package: 'chrome-devtools-mcp',
+  programs: ['chrome-devtools-mcp'],
   tools: new Map(Object.entries(TOOLS)),
   page: 'pageId',
   refusedOptions: [

@@ -45,7 +45,7 @@ const TOOLS: Readonly<Record<string, BrowserTool>> = {
   browser_mouse_up: WRITES,
   browser_mouse_wheel: WRITES,
   browser_navigate: OPENS,
-  browser_navigate_back: { ...WRITES, acts: 'navigation', history: 'back' },
+  browser_navigate_back: { ...READS, acts: 'navigation', history: 'back' },
   browser_network_request: INLINE,
   browser_network_requests: INLINE,
   browser_network_state_set: MANAGES,
@@ -84,6 +84,7 @@ const TOOLS: Readonly<Record<string, BrowserTool>> = {
 export const PLAYWRIGHT: Adapter = {
   name: 'playwright',
   package: '@playwright/mcp',
+  programs: ['playwright-mcp', 'mcp-server-playwright'],
   tools: new Map(Object.entries(TOOLS)),
   refusedOptions: [
     'allowunrestrictedfileaccess',

@@ -10,8 +10,8 @@ export const MANAGES: BrowserTool = { ...READS, acts: 'browser' }
 export const WRITES: BrowserTool = { ...READS, effect: 'write' }
 /** Runs code of the agent in the page. */
 export const EXECUTES: BrowserTool = { ...READS, effect: 'execute' }
-/** Opens an address. */
-export const OPENS: BrowserTool = { ...WRITES, acts: 'navigation', address: 'url' }
+/** Opens an address. A read, as the domains of the policy bound it, and a page that it opens is observed. */
+export const OPENS: BrowserTool = { ...READS, acts: 'navigation', address: 'url' }
 
 /** A row with the arguments that name elements. */
 export function on(row: BrowserTool, ...elements: readonly string[]): BrowserTool {

@@ -17,8 +17,9 @@ export async function introduce(
   name: string,
   address: ServerAddress & { readonly transport: 'stdio' },
 ): Promise<void> {
-  const { command, args, env, cwd = data } = address
-  const join = { name, command, args, env, cwd, process: randomBytes(16).toString('hex') }
+  const { command, args, env, cwd = data, browser } = address
+  const process = randomBytes(16).toString('hex')
+  const join = { name, command, args, env, cwd, process, ...(browser && { browser }) }
   const waiting = new Map<number, () => void>()
   let fail: (fault: Error) => void = () => undefined
   const failed = new Promise<never>((_, reject) => (fail = reject))

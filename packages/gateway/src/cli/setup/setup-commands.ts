@@ -2,7 +2,7 @@
 
 import { Option } from 'commander'
 import type { To } from '../commands.ts'
-import { local } from '../program/forms.ts'
+import { collect, local } from '../program/forms.ts'
 import type { Command } from '../program/help.ts'
 import { CLIENTS } from './clients/clients.ts'
 
@@ -30,13 +30,42 @@ export function addSetupTargets(program: Command, to: To): void {
       ['tollgate setup mcp undo', 'restore the files'],
     )
     .action(to(async () => (await import('./setup-mcp.ts')).runSetupMcp))
-  mcp
+  addBrowser(setup, to)
+  addUndo(mcp, to)
+}
+
+function addBrowser(setup: Command, to: To): void {
+  const browser = local(setup, 'browser')
+    .summary('give the browser agents of your clients a guarded browser')
+    .description(
+      'Like `setup mcp`, for the published browser servers `@playwright/mcp` and `chrome-devtools-mcp`. The gateway then starts a Chromium for each of them, observes the page before and after each call, and lets the browser open only the named hostnames. It makes a planner reference from each call, because no planner gives it one; receipts mark these references.',
+    )
+    .argument('[servers...]', 'only these servers; default: all browser servers that a client starts')
+    .option(
+      '--domain <host>',
+      'a hostname that the browser may open, such as `*.example.com`; repeatable',
+      collect,
+    )
+    .addOption(new Option('--client <name...>', 'only these clients').choices([...CLIENTS]))
+    .option('--dry-run', 'only show what would change')
+    .option('--yes', 'do not ask for confirmation')
+    .examples(
+      ['tollgate setup browser --domain shop.example.com --dry-run', 'look first'],
+      ['tollgate setup browser --domain shop.example.com', ''],
+      ['tollgate setup browser undo', 'restore the files'],
+    )
+    .action(to(async () => (await import('./setup-browser.ts')).runSetupBrowser))
+  addUndo(browser, to)
+}
+
+function addUndo(target: Command, to: To): void {
+  target
     .command('undo')
     .summary('restore the files that setup changed')
     .description('Restores the exact bytes. In a file that changed since, it only removes the wrapper.')
     .option('--json', 'print JSON')
     .action(to(async () => (await import('./setup-undo.ts')).runSetupUndo))
-  mcp
+  target
     .command('status')
     .summary('show the files that setup changed')
     .option('--json', 'print JSON')

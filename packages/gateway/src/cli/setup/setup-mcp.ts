@@ -6,6 +6,8 @@ import { createCatalogue } from '@tollgate/kernel/admin'
 import { defaultData } from '../../config/place.ts'
 import { silent } from '../../log.ts'
 import { inspect } from '../../tools/inspect.ts'
+import type { AdapterName } from '../../browser/door/adapters.ts'
+import type { WebDraft } from '../../tools/draft.ts'
 import { isAtLeast } from '../../tools/finding.ts'
 import { toolOf } from '../../tools/offer.ts'
 import type { DataOptions } from '../commands.ts'
@@ -34,14 +36,34 @@ export interface SetupOptions extends DataOptions {
   readonly yes?: boolean
 }
 
-/** Finds the servers, shows the change, and carries it out after a yes. */
+/** What one of the two commands sets up. */
+interface SetupKind {
+  /** Only browser servers, or only others. */
+  readonly isBrowser: boolean
+  /** The pages for browser agents in the draft. */
+  readonly web: WebDraft | undefined
+}
+
+/** Sets up all servers except browser servers. */
 export async function runSetupMcp(
   terminal: Terminal,
   options: SetupOptions,
   ...servers: readonly string[]
 ): Promise<number> {
+  const { draftedWeb } = await import('./setup-browser.ts')
+  return setUp(terminal, options, servers, { isBrowser: false, web: draftedWeb(options) })
+}
+
+/** Finds the servers, shows the change, and carries it out after a yes. */
+export async function setUp(
+  terminal: Terminal,
+  options: SetupOptions,
+  servers: readonly string[],
+  { isBrowser, web }: SetupKind,
+): Promise<number> {
   recover(terminal, options)
-  const choice: ServerChoice = { servers, wrapper: (name) => wrapperWords(dataOf(options), name) }
+  const wrapper: ServerChoice['wrapper'] = (name, browser) => wrapperWords(dataOf(options), name, browser)
+  const choice: ServerChoice = { servers, isBrowser, wrapper }
   const plan = planOf(options, choice)
   refuseUnknown(plan, choice)
   if (!terminal.json)
@@ -49,11 +71,12 @@ export async function runSetupMcp(
       {},
       serversText(plan, (each) => isChosen(choice, each)),
     )
-  for (const each of plan.unusable) warnUnusable(terminal, each, choice.wrapper('NAME'))
+  for (const each of plan.unusable) warnUnusable(terminal, each, choice.wrapper('NAME', undefined))
   noteRemote(terminal, plan)
-  if (plan.files.length === 0) return nothingToDo(terminal, plan)
+  noteBrowsers(terminal, plan, choice)
+  if (plan.files.length === 0) return nothingToDo(terminal, plan, choice)
   await requireGateway(options)
-  const proposal = await proposalOf(terminal, plan, choice)
+  const proposal = await proposalOf(terminal, plan, choice, web)
   show(terminal, proposal)
   const isWanted = await isWantedBy(terminal, options, proposal)
   const outcome = isWanted ? await carryOut(terminal, options, proposal) : undefined
@@ -88,9 +111,10 @@ function planOf({ client }: SetupOptions, choice: ServerChoice): Plan {
 }
 
 /** The words before a server's own command. */
-function wrapperWords(data: string, name: string): readonly string[] {
+function wrapperWords(data: string, name: string, browser: AdapterName | undefined): readonly string[] {
   const place = resolve(data) === resolve(defaultData()) ? [] : ['--data', resolve(data)]
-  return [...startWords(), 'mcp', ...place, '--name', name, '--']
+  const guarded = browser === undefined ? [] : ['--browser', browser]
+  return [...startWords(), 'mcp', ...place, '--name', name, ...guarded, '--']
 }
 
 function refuseUnknown({ servers }: Plan, choice: ServerChoice): void {
@@ -115,17 +139,39 @@ function noteRemote(terminal: Terminal, { servers }: Plan): void {
   )
 }
 
-function nothingToDo(terminal: Terminal, { servers, unusable }: Plan): number {
+/** Browser servers need pages that the browser may use, so they have a command of their own. */
+function noteBrowsers(terminal: Terminal, { servers }: Plan, { isBrowser }: ServerChoice): void {
+  for (const { label, refused } of isBrowser ? servers : []) {
+    if (refused === undefined) continue
+    terminal.warn(
+      `\`${shown(label)}\` is left alone: its option \`${shown(refused)}\` leads to another browser`,
+      'remove the option, then run this again',
+    )
+  }
+  const others = servers.filter(({ is, browser }) => is === 'program' && browser !== undefined)
+  if (isBrowser || others.length === 0) return
+  const labels = [...new Set(others.map(({ label }) => shown(label)))].join(', ')
+  terminal.warn(
+    `browser servers are left alone (${labels})`,
+    'put them behind the gateway with `tollgate setup browser --domain HOST`',
+  )
+}
+
+function nothingToDo(terminal: Terminal, { servers, unusable }: Plan, { isBrowser }: ServerChoice): number {
   if (terminal.json) terminal.data({ servers: servers.length, files: [], applied: false }, '')
-  if (servers.some(({ is }) => is === 'wrapped')) {
+  if (servers.some(({ is, browser }) => is === 'wrapped' && isBrowser === (browser !== undefined))) {
     terminal.say('nothing to change: the chosen servers are behind the gateway already')
     return 0
   }
   if (unusable.length > 0) return 1
   throw new CommandError(
-    'found no MCP client on this machine whose configuration starts a server',
+    isBrowser
+      ? 'found no MCP client on this machine whose configuration starts a browser server'
+      : 'found no MCP client on this machine whose configuration starts a server',
     'run this in the directory of your project, if the project has its own configuration',
-    'or write `tollgate mcp --` before the command of a server',
+    isBrowser
+      ? 'or write `tollgate mcp --browser playwright --` before the command of `@playwright/mcp`'
+      : 'or write `tollgate mcp --` before the command of a server',
   )
 }
 
@@ -133,7 +179,12 @@ function nothingToDo(terminal: Terminal, { servers, unusable }: Plan): number {
 const GRACE_MS = 300
 
 /** Starts the servers to list their tools, drafts a policy and tests it. */
-async function proposalOf(terminal: Terminal, plan: Plan, choice: ServerChoice): Promise<Proposal> {
+async function proposalOf(
+  terminal: Terminal,
+  plan: Plan,
+  choice: ServerChoice,
+  web: WebDraft | undefined,
+): Promise<Proposal> {
   const { createConnect } = await import('../../mcp/server/connect.ts')
   const asked = askable(plan, choice)
   terminal.say(`starting ${counted(asked.length, 'server')} to list tools; no tool is called`)
@@ -143,7 +194,7 @@ async function proposalOf(terminal: Terminal, plan: Plan, choice: ServerChoice):
     const definition = catalogue.offered(name)
     return definition ? [{ name, definition }] : []
   })
-  return { plan, met, offers, findings: inspect(offers), policy: await draftAndTest(offers) }
+  return { plan, met, offers, findings: inspect(offers), policy: await draftAndTest(offers, web) }
 }
 
 /** The servers to start, each name once. Wrapped ones count, too: the policy is for all of them. */

@@ -1,6 +1,12 @@
 // Plans what setup changes: which servers it wraps, under which names, with which edits. Changes nothing.
 
 import { readFileSync } from 'node:fs'
+import {
+  adapterOf,
+  recogniseAdapter,
+  refusedOption,
+  type AdapterName,
+} from '../../../browser/door/adapters.ts'
 import type { FileChange } from '../changes/apply.ts'
 import type { ServerAddress } from '../../../mcp/server/upstream.ts'
 import { nameFor, programAddress } from '../../mcp/config.ts'
@@ -22,6 +28,10 @@ export interface FoundServer {
   readonly address: ServerAddress | undefined
   /** Variables of the client that are not known here. */
   readonly missing: readonly string[]
+  /** The published browser server that it is. */
+  readonly browser: AdapterName | undefined
+  /** An option that would lead it to another browser. Such a server is not wrapped. */
+  readonly refused: string | undefined
 }
 
 /** A file that setup changes. */
@@ -49,8 +59,10 @@ export interface Plan {
 export interface ServerChoice {
   /** Servers, by label or name; all if it is empty. */
   readonly servers: readonly string[]
+  /** Whether only browser servers are meant, or only others. */
+  readonly isBrowser: boolean
   /** The words before `--` of a wrapped server. */
-  readonly wrapper: (name: string) => readonly string[]
+  readonly wrapper: (name: string, browser: AdapterName | undefined) => readonly string[]
 }
 
 interface ReadFile {
@@ -84,7 +96,11 @@ export function makePlan(all: readonly ClientFile[], choice: ServerChoice, at: S
 }
 
 /** Whether the user chose a server. */
-export function isChosen({ servers }: ServerChoice, { label, name }: FoundServer): boolean {
+export function isChosen(
+  { servers, isBrowser }: ServerChoice,
+  { label, name, browser }: FoundServer,
+): boolean {
+  if (isBrowser !== (browser !== undefined)) return false
   return servers.length === 0 || servers.includes(label) || (name !== undefined && servers.includes(name))
 }
 
@@ -131,17 +147,28 @@ function createNames(files: readonly ReadFile[]): ServerNames {
   }
 }
 
+const NO_PROGRAM = {
+  name: undefined,
+  address: undefined,
+  missing: [],
+  browser: undefined,
+  refused: undefined,
+}
+
 function foundIn(from: ClientFile, entry: Entry, nameOf: ServerNames, at: Surroundings): FoundServer {
   const { label, state } = entry
   const program = state.is === 'program' ? state.program : state.is === 'wrapped' ? state.inner : undefined
-  if (!program) return { from, label, name: undefined, is: state.is, address: undefined, missing: [] }
+  if (!program) return { from, label, is: state.is, ...NO_PROGRAM }
   const cwd = entry.cwd ?? (entry.place[0] === 'projects' ? entry.place[1] : undefined) ?? from.cwd
   const { address, missing } = programAddress(
     { command: program.command, args: program.args, env: entry.env, cwd },
     { ...at.env, workspaceFolder: at.project, userHome: at.home },
   )
   const name = state.is === 'wrapped' && state.name !== undefined ? state.name : nameOf(label, program)
-  return { from, label, name, is: state.is, address, missing }
+  const browser = recogniseAdapter([program.command, ...program.args])
+  const refused = browser && refusedOption(adapterOf(browser), program.args)
+  const whole = address?.transport === 'stdio' && browser ? { ...address, browser } : address
+  return { from, label, name, is: state.is, address: whole, missing, browser, refused }
 }
 
 function planFile(
@@ -149,8 +176,8 @@ function planFile(
   chosen: readonly { readonly entry: Entry; readonly server: FoundServer }[],
   { wrapper }: ServerChoice,
 ): PlannedFile | Unusable {
-  const edits = chosen.flatMap(({ entry: { state }, server: { name = '' } }) =>
-    state.is === 'program' ? wrapEdits(text, from.format, state.nodes, wrapper(name)) : [],
+  const edits = chosen.flatMap(({ entry: { state }, server: { name = '', browser } }) =>
+    state.is === 'program' ? wrapEdits(text, from.format, state.nodes, wrapper(name, browser)) : [],
   )
   const after = edited(text, edits)
   const places = chosen.map(({ entry }) => entry.place)
