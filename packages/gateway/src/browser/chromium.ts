@@ -53,6 +53,8 @@ const FLAGS = [
   '--no-default-browser-check',
   '--no-pings',
   '--no-service-autorun',
+  // A page that comes back from it does not answer the sessions of DevTools.
+  '--disable-back-forward-cache',
   '--disable-background-networking',
   '--disable-breakpad',
   '--disable-client-side-phishing-detection',

@@ -11,7 +11,7 @@ import { connectPeer, type Answer, type Peer } from '../mcp/peers.ts'
 export interface Site {
   readonly origin: string
   /** `GET /path` of every request, in order, without the icon that a browser asks for itself. */
-  readonly asked: readonly string[]
+  readonly asked: string[]
   /** The pages by path; a path without one is not found. */
   readonly pages: Map<string, string>
   close(): Promise<void>
@@ -55,6 +55,10 @@ export interface Agent {
   call(tool: string, args?: object, meta?: object): Promise<Answer>
   /** Calls a tool that must be allowed and returns its text. */
   do(tool: string, args?: object): Promise<string>
+  /** Begins a new session: the risk of earlier calls does not count in it. */
+  begin(): void
+  /** The names of the tools that it is offered. */
+  tools(): Promise<readonly string[]>
   /** The newest decision about a tool, with its effect. */
   last(tool: string): Promise<Recorded>
   /** Answers the newest request for approval of a tool. */
@@ -94,8 +98,11 @@ export async function openAgent(entry: ServerEntry, policy: string, log?: Log): 
   await gate.meet('web')
   await gate.pin('web')
   const peer: Peer = await connectPeer('v1', gate.place('web'))
-  const call: Agent['call'] = (tool, args = {}, meta = PLANNED) =>
-    peer.ask('tools/call', { name: tool, arguments: args, _meta: meta })
+  let session = 'first'
+  const call: Agent['call'] = (tool, args = {}, meta = PLANNED) => {
+    const _meta = { 'dev.tollgate/session': session, ...meta }
+    return peer.ask('tools/call', { name: tool, arguments: args, _meta })
+  }
   return {
     gate,
     call,
@@ -104,6 +111,11 @@ export async function openAgent(entry: ServerEntry, policy: string, log?: Log): 
       const text = textOf(answer)
       if (answer['isError'] === true) throw new Error(`${tool}: ${text}`)
       return text
+    },
+    begin: () => void (session = `session ${++sessions}`),
+    async tools() {
+      const { tools } = await peer.ask('tools/list')
+      return Array.isArray(tools) ? tools.map((tool: { name: string }) => tool.name) : []
     },
     async last(tool) {
       const found = (await gate.record(`web/${tool}`)).at(-1)
@@ -123,6 +135,8 @@ export async function openAgent(entry: ServerEntry, policy: string, log?: Log): 
     },
   }
 }
+
+let sessions = 0
 
 const PLANNED = { 'dev.tollgate/planner_ref': 'the plan of the test' }
 

@@ -28,7 +28,8 @@ const SNAPSHOT = `(() => {
     return '- ' + role + ' ' + JSON.stringify(each.innerText || each.placeholder) + ' [ref=' + each._ref + '] [box=' + box + ']'
   }).join('\\n')
 })()`
-const ELEMENT = (ref) => `[...document.querySelectorAll('*')].find((each) => each._ref === ${JSON.stringify(ref)})`
+const ELEMENT = (ref) =>
+  `[...document.querySelectorAll('*')].find((each) => each._ref === ${JSON.stringify(ref)})`
 
 let page
 
