@@ -9,14 +9,19 @@ export interface BrowserConfig {
   readonly headless: boolean
   /** Absolute path of a Chromium; undefined: TOLLGATE_BROWSER, or the first on the PATH. */
   readonly executable: string | undefined
+  /** The browser connects anywhere. Receipts say so. */
+  readonly withoutEgress: boolean
 }
 
 /** Reads the section. Paths are relative to `data`. */
 export function readBrowserConfig(reader: Reader, place: Place | undefined, data: string): BrowserConfig {
-  const { headless, executable } = (place && reader.fields(place, ['headless', 'executable'])) ?? {}
+  const names = ['headless', 'executable', 'without-egress'] as const
+  const fields = (place && reader.fields(place, names)) ?? {}
+  const { headless, executable, 'without-egress': open } = fields
   const path = executable && reader.textLine(executable, '`executable`')
   return {
     headless: (headless && reader.flag(headless, '`headless`')) ?? true,
     executable: path === undefined ? undefined : resolve(data, path),
+    withoutEgress: (open && reader.flag(open, '`without-egress`')) ?? false,
   }
 }

@@ -66,7 +66,8 @@ keep: { calls: 7d }
 
 # A published browser server gets a guarded Chromium of its own with \`browser: playwright\` or \`browser: devtools\`:
 #     web: { command: [npx, -y, "@playwright/mcp@0.0.83"], browser: playwright }
-# browser: { headless: true, executable: /usr/bin/chromium }
+# Its connections obey \`gates.egress\`, on Linux; elsewhere, \`without-egress: true\` starts it without that, and receipts say so.
+# browser: { headless: true, executable: /usr/bin/chromium, without-egress: false }
 
 # Model servers, at /openai/v1 and /anthropic/v1. Agents change their base URL and use a token of this gateway as API key.
 # \`key-env\` names the environment variable with the key of the server; \`key-file\` names a file.

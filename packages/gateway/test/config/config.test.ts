@@ -57,7 +57,7 @@ describe('readConfig', () => {
       webhooks: [],
       telemetry: undefined,
       mcp: { servers: new Map() },
-      browser: { headless: true, executable: undefined },
+      browser: { headless: true, executable: undefined, withoutEgress: false },
       llm: { body: 32 << 20 },
       limits: {
         body: 1 << 20,

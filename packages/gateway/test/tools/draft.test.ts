@@ -39,6 +39,50 @@ function parsed(text: string): Policy {
   return result.policy
 }
 
+describe('the draft for a browser server', () => {
+  const offers = [
+    'browser_navigate',
+    'browser_snapshot',
+    'browser_click',
+    'browser_type',
+    'browser_evaluate',
+  ].map((name) =>
+    tool(`web/${name}`, {
+      inputSchema: { type: 'object', properties: { target: {}, url: {}, text: {}, function: {} } },
+    }),
+  )
+
+  test('declares its tools by the table of the server', () => {
+    const policy = parsed(draftPolicy(offers))
+    expect(effects(policy)).toMatchObject({
+      'web/browser_navigate': 'read',
+      'web/browser_snapshot': 'read',
+      'web/browser_click': 'write',
+      'web/browser_type': 'write',
+      'web/browser_evaluate': 'execute',
+    })
+    expect(
+      policy.tools.filter(({ name }) => name.source.startsWith('web/')).every(({ browser }) => browser),
+    ).toBe(true)
+  })
+
+  test('allows no page and no derived planner reference unless it is told to', () => {
+    const { browser, egress } = parsed(draftPolicy(offers)).gates
+    expect([browser.domains, browser.plannerRef, egress.allow]).toEqual([[], 'given', []])
+    const web = { domains: ['shop.example.com', '*.example.org'], isDerived: true }
+    const told = parsed(draftPolicy(offers, 'mcp', [], 'attended', web)).gates
+    expect([told.browser.domains.length, told.browser.plannerRef, told.egress.allow.length]).toEqual([
+      2,
+      'derived',
+      2,
+    ])
+  })
+
+  test('is not affected by a server that only has a similar name', () => {
+    expect(draftPolicy([tool('web/browser_click')])).not.toContain('browser: true')
+  })
+})
+
 function effects(policy: Policy): Readonly<Record<string, EffectClass>> {
   return Object.fromEntries(policy.tools.map(({ name, effect }) => [name.source, effect]))
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Kernel } from '@tollgate/kernel'
 import { findChromium, startChromium, type Chromium } from '../chromium.ts'
 import { startEndpoint } from '../devtools/endpoint.ts'
+import { startEgress, type Egress } from '../egress/egress.ts'
 import { watchTargets, type Targets } from '../devtools/targets.ts'
 import type { Log } from '../../log.ts'
 import { GatewayError } from '../../error.ts'
@@ -24,6 +25,8 @@ export interface BrowserSettings {
   readonly headless: boolean
   /** The path of a Chromium; undefined for the first on the PATH. */
   readonly executable: string | undefined
+  /** The browser connects anywhere. Receipts say so. */
+  readonly withoutEgress: boolean
 }
 
 /** Whose browser it is, and for which server. */
@@ -54,9 +57,14 @@ export async function startGuarded(options: GuardOptions): Promise<GuardedBrowse
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= endAll(ends))
   try {
-    const chromium = await startChromium(pathOf(settings), [], { headless: settings.headless })
-    ends.push(() => chromium.close())
-    const { calls, screen, targets } = await guardBrowser(options, chromium)
+    const egress = settings.withoutEgress ? undefined : await startEgress(options)
+    ends.push(() => egress?.close())
+    const { headless } = settings
+    const chromium = await startChromium(pathOf(settings), egress?.flags, { headless })
+    // Last of all: the others still ask it.
+    ends.unshift(() => chromium.close())
+    await egress?.guard(chromium)
+    const { calls, screen, targets } = await guardBrowser(options, chromium, egress)
     ends.push(() => targets.close())
     const endpoint = await startEndpoint({ cdp: chromium.cdp, targets }, screen)
     ends.push(() => endpoint.close())
@@ -99,7 +107,11 @@ type Guard = Pick<GuardedBrowser, 'calls'> & {
   readonly targets: Targets
 }
 
-async function guardBrowser({ kernel, adapter, tenant }: GuardOptions, { cdp }: Chromium): Promise<Guard> {
+async function guardBrowser(
+  { kernel, adapter, tenant }: GuardOptions,
+  { cdp }: Chromium,
+  egress: Egress | undefined,
+): Promise<Guard> {
   const pages = createPages(cdp, adapter)
   const observer = createObserver()
   const targets = await watchTargets(cdp, {
@@ -117,8 +129,16 @@ async function guardBrowser({ kernel, adapter, tenant }: GuardOptions, { cdp }: 
     pages,
     watch: createWatch(cdp, observer, (page) => framesOf(targets, page)),
     targeting: createTargeting(() => Promise.resolve({ state: 'unresolved' })),
-    perform: (act, _, dispatch) => stage.play(act, dispatch),
-    withoutEgress: false,
+    async perform(act, _, dispatch) {
+      // The call is allowed, so a person approved a destination that needs it.
+      const release = act.destination === undefined ? undefined : egress?.approve(act.destination)
+      try {
+        return await stage.play(act, dispatch)
+      } finally {
+        release?.()
+      }
+    },
+    withoutEgress: egress === undefined,
   })
   const screen: Guard['screen'] = {
     onCommand: (command) => {

@@ -1,6 +1,8 @@
 // The tools of a server by risk: one line for each kind of action, so that a person sees at once what an approval would allow.
 
 import type { EffectClass, JsonObject } from '@tollgate/evidence'
+import { recogniseAdapter } from '../../browser/door/adapters.ts'
+import { guessForBrowser } from '../../tools/browser-tools.ts'
 import { guess } from '../../tools/effect.ts'
 import { originIn, serverPart, serverOf, toolOf } from '../../tools/offer.ts'
 import { fitted } from '../program/fit.ts'
@@ -29,7 +31,10 @@ const RISK_OF: Readonly<Record<EffectClass, Risk>> = {
 
 /** Returns the kind of action that a tool seems to do, by its own words. */
 export function riskOf({ tool, content }: DefinedTool): Risk {
-  return RISK_OF[guess(toolOf(tool) ?? tool, serverPart({ content }), serverOf(tool)).effect]
+  const [own, listed] = [toolOf(tool) ?? tool, serverPart({ content })]
+  const browser = recogniseAdapter((originIn({ content }) ?? '').split(' '))
+  const known = guessForBrowser(browser, own, listed) ?? guess(own, listed, serverOf(tool))
+  return RISK_OF[known.effect]
 }
 
 /** Formats the tools, one section for each server. Faculties are left out. */

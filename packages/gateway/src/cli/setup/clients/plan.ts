@@ -98,9 +98,9 @@ export function makePlan(all: readonly ClientFile[], choice: ServerChoice, at: S
 /** Whether the user chose a server. */
 export function isChosen(
   { servers, isBrowser }: ServerChoice,
-  { label, name, browser }: FoundServer,
+  { label, name, browser, refused }: FoundServer,
 ): boolean {
-  if (isBrowser !== (browser !== undefined)) return false
+  if (isBrowser !== (browser !== undefined) || refused !== undefined) return false
   return servers.length === 0 || servers.includes(label) || (name !== undefined && servers.includes(name))
 }
 
