@@ -210,6 +210,7 @@ function addDaily(program: Command, to: To, groups: Groups): void {
   addPolicy(program, to)
   groups.addMcp(program, to)
   groups.addThreat(program, to)
+  groups.addBrowser(program, to)
   groups.addSentinel(program, to)
 }
 

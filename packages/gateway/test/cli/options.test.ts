@@ -43,8 +43,9 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   '--data --port': ['init', 'serve', 'up'],
   '--data': [
     ...['backup', 'delegations key', 'doctor', 'fsck', 'keys list', 'keys rotate', 'keys seal', 'keys trust'],
-    ...['mcp wrap', 'policy check', 'policy fmt', 'policy learn', 'policy replay', 'policy test'],
+    ...['browser', 'mcp wrap', 'policy check', 'policy fmt', 'policy learn', 'policy replay', 'policy test'],
     ...['policy trace', 'setup mcp', 'setup mcp status', 'setup mcp undo'],
+    ...['setup browser', 'setup browser status', 'setup browser undo'],
   ],
   '': [
     ...['demo', 'mcp scan', 'pack find', 'pack list', 'pack show', 'policy schema', 'scope propose'],

@@ -70,7 +70,9 @@ describe('the lists of commands', () => {
     expect([...without.map(([name]) => name), 'help'].toSorted()).toEqual(WITHOUT_DATA.toSorted())
     const only = all.filter(([, command]) => takes(command, '--data') && !takes(command, '--url'))
     // The name in a text has at most two words, and the wrapper has no name of its own.
-    const named = only.map(([name]) => (name === 'mcp wrap' ? 'mcp' : name.replace(/^(setup mcp) .*/, '$1')))
+    const named = only.map(([name]) =>
+      name === 'mcp wrap' ? 'mcp' : name.replace(/^(setup (?:browser|mcp)) .*/, '$1'),
+    )
     expect([...new Set(named)].toSorted()).toEqual(ONLY_DATA.toSorted())
   })
 })

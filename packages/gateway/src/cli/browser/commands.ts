@@ -1,8 +1,22 @@
-// Declares `tollgate sentinel`.
+// Declares `tollgate browser` and `tollgate sentinel`.
 
 import type { To } from '../commands.ts'
-import { whole } from '../program/forms.ts'
+import { local, whole } from '../program/forms.ts'
 import type { Command } from '../program/help.ts'
+
+/** Adds `browser`. */
+export function addBrowser(program: Command, to: To): void {
+  local(program, 'browser')
+    .summary('show the guarded browsers of browser agents, and how to see their window')
+    .description(
+      'The gateway starts a Chromium for each agent that uses a browser server (`browser: playwright` or `browser: devtools` in `tollgate.yaml`, or `tollgate setup browser` for MCP clients). It observes the page before and after each call, and all connections of the browser obey the policy. This command shows which Chromium and which servers. It starts nothing. A browser that is already running cannot be attached, because the gateway would not control its network.\n\nExit code: 0 there is a Chromium, 1 there is none.',
+    )
+    .examples(
+      ['tollgate browser', ''],
+      ['tollgate setup browser --domain shop.example.com', 'for your MCP clients'],
+    )
+    .action(to(async () => (await import('./browser.ts')).runBrowser))
+}
 
 /** Adds `sentinel`. */
 export function addSentinel(program: Command, to: To): void {

@@ -116,7 +116,7 @@ function browserOf({ observation, plannerRef, destination }: CallOptions): JsonO
 const MAX_OBSERVATION_BYTES = 1 << 20
 const OBSERVED = new Set(['url', 'dom_hash', 'visual_text_hash', 'sentinel_risk', 'sentinel_findings'])
 
-/** Reads an observation, or the first line that `tollgate sentinel scan --json` prints. */
+/** Reads an observation, or the first line that `tollgate sentinel scan PAGE --json` prints. */
 function readObservationFile(file: string): JsonObject {
   const [text = ''] = readSmall(file, MAX_OBSERVATION_BYTES)
     .trim()
@@ -133,7 +133,7 @@ function readObservationFile(file: string): JsonObject {
   }
   throw new UsageError(
     `\`${file}\` is not an observation`,
-    'write a JSON object with `url`, `dom_hash`, `visual_text_hash`, `sentinel_risk` and `sentinel_findings`, or use the output of `tollgate sentinel scan --json`',
+    'write a JSON object with `url`, `dom_hash`, `visual_text_hash`, `sentinel_risk` and `sentinel_findings`, or use the output of `tollgate sentinel scan PAGE --json`',
   )
 }
 

@@ -9,7 +9,7 @@ import { commandWord, shellWord } from './launcher.ts'
 
 /** Commands without subcommands. */
 export const SINGLE: readonly string[] = [
-  ...['backup', 'demo', 'doctor', 'export', 'freeze', 'fsck', 'help', 'init', 'login', 'logout'],
+  ...['backup', 'browser', 'demo', 'doctor', 'export', 'freeze', 'fsck', 'help', 'init', 'login', 'logout'],
   ...['self-install', 'serve', 'status', 'unfreeze', 'up', 'verify', 'whoami'],
 ]
 
@@ -39,9 +39,19 @@ export const WITHOUT_DATA: readonly string[] = [
 
 /** Commands that take a data directory and no address. `mcp` alone is the wrapper. */
 export const ONLY_DATA: readonly string[] = [
-  ...['backup', 'delegations key', 'doctor', 'fsck', 'init', 'keys list', 'keys rotate', 'keys seal'],
+  ...[
+    'backup',
+    'browser',
+    'delegations key',
+    'doctor',
+    'fsck',
+    'init',
+    'keys list',
+    'keys rotate',
+    'keys seal',
+  ],
   ...['keys trust', 'mcp', 'policy check', 'policy fmt', 'policy learn', 'policy replay', 'policy test'],
-  ...['policy trace', 'serve', 'setup mcp', 'up'],
+  ...['policy trace', 'serve', 'setup browser', 'setup mcp', 'up'],
 ]
 
 /** The way to a gateway that the user named on the command line. */
