@@ -42,14 +42,14 @@ describe('a flood', () => {
     add(100, 0)
     vi.advanceTimersByTime(1000)
     for (let second = 0; second < 60; second++) {
-      add(1000, 100 + 1000 * second)
+      add(100, 100 + 100 * second)
       vi.advanceTimersByTime(1000)
     }
     expect(sent.map(({ id }) => id)).toEqual(['id 0', 'id 100'])
     const [first, second] = sent.map(dataOf)
     expect(first).toMatchObject({ count: 100, others: 60 })
     expect(first?.calls).toHaveLength(20)
-    expect(second).toMatchObject({ count: 60_000 })
+    expect(second).toMatchObject({ count: 6000 })
   })
 
   it('of changed tools becomes one message in a minute for each server, and none is lost', async () => {
