@@ -14,7 +14,7 @@ import { runGateway, type RunningGateway } from '../../src/cli/setup/run-gateway
 import { readConfig } from '../../src/config/config.ts'
 import { silent } from '../../src/log.ts'
 import { formatJoin } from '../../src/mcp/client/local-join.ts'
-import { socketPath } from '../../src/mcp/client/local.ts'
+import { socketPath } from '../../src/mcp/client/local-path.ts'
 import type { Role } from '../../src/tokens.ts'
 import { activate, newFolder } from '../gateway-rig.ts'
 

@@ -10,8 +10,6 @@ import { HAS_PIPES, socketPath } from './local-path.ts'
 import { LocalConnection, type LocalLimits, type LocalOptions } from './local-connection.ts'
 import { MAX_MESSAGE } from '../message.ts'
 
-export { socketPath, type LocalLimits }
-
 export interface LocalDoor {
   readonly path: string
   /** Waits for active requests, says goodbye and removes the socket. */

@@ -111,7 +111,7 @@ function isStricter(before: TemporalSettings, after: TemporalSettings): boolean 
 }
 
 /** Reads `temporal`. Missing members set no limit. */
-export function readTemporal(reader: Reader, place: Place): TemporalSettings {
+function readTemporal(reader: Reader, place: Place): TemporalSettings {
   const fields = reader.fields(place, keysOf(SCHEMA))
   return {
     limits: [

@@ -61,7 +61,7 @@ export const threatSettings: GateSection<ThreatSettings | undefined> = {
 }
 
 /** Reads `threat`. A missing setting gets its default. */
-export function readThreat(reader: Reader, place: Place): ThreatSettings {
+function readThreat(reader: Reader, place: Place): ThreatSettings {
   const fields = reader.fields(place, keysOf(SCHEMA))
   return {
     arguments: reader.words(fields?.arguments, CALL_ANSWERS, DEFAULT_THREAT.arguments, SEVERITIES),

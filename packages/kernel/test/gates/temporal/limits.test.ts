@@ -7,7 +7,7 @@ import { allowanceOf, isOver, limitName, nextLimits, spent } from '../../../src/
 import { costOf } from '../../../src/policy/cost.ts'
 import { glob } from '../../../src/policy/glob.ts'
 import { readYaml } from '../../../src/policy/reader/read.ts'
-import { readTemporal, type Limit, type TemporalSettings } from '../../../src/gates/temporal/settings.ts'
+import { temporalSettings, type Limit, type TemporalSettings } from '../../../src/gates/temporal/settings.ts'
 import type { Allowances } from '../../../src/ledger/session.ts'
 import type { Snapshot } from '../../../src/road/snapshot.ts'
 
@@ -30,14 +30,14 @@ const DENIED = { passed: false, cost: 0 }
 
 function settingsOf(text: string): TemporalSettings {
   const reader = readYaml(text)
-  const settings = readTemporal(reader, reader.root)
+  const settings = temporalSettings.read(reader, reader.root)
   expect(reader.mistakes).toEqual([])
   return settings
 }
 
 function mistakesIn(text: string): readonly string[] {
   const reader = readYaml(text)
-  readTemporal(reader, reader.root)
+  temporalSettings.read(reader, reader.root)
   return reader.mistakes.map(({ message }) => message)
 }
 

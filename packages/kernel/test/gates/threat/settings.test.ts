@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { readYaml } from '../../../src/policy/reader/read.ts'
-import { DEFAULT_THREAT, readThreat, type ThreatSettings } from '../../../src/gates/threat/settings.ts'
+import { DEFAULT_THREAT, threatSettings, type ThreatSettings } from '../../../src/gates/threat/settings.ts'
 
 /** Reads settings and returns them with the mistakes. */
-function check(text: string): { settings: ThreatSettings; mistakes: readonly string[] } {
+function check(text: string): { settings: ThreatSettings | undefined; mistakes: readonly string[] } {
   const reader = readYaml(text)
-  const settings = readThreat(reader, reader.root)
+  const settings = threatSettings.read(reader, reader.root)
   return { settings, mistakes: reader.mistakes.map(({ message }) => message) }
 }
 
