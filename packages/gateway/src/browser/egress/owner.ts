@@ -11,16 +11,18 @@ export function canTellOwners(): boolean {
   return process.platform === 'linux'
 }
 
-/** Returns a test of connections for the browser whose first process has this id. It answers false if anything is unclear. */
-export function ownerTest(browser: number): (socket: Socket) => Promise<boolean> {
+/**
+ * Returns a test of connections for the browser whose first process has this id. It answers false if anything is unclear, and once
+ * this process has exited: its id may then belong to another.
+ */
+export async function ownerTest(browser: number): Promise<(socket: Socket) => Promise<boolean>> {
+  const born = await birthOf(browser)
   // One process of a browser makes all connections, so it is asked first.
   let last: string | undefined
   return async (socket) => {
-    // Processes whose session began outside of a container have the session 0.
-    if (browser <= 1) return false
     try {
       const link = await linkOf(socket)
-      if (link === undefined) return false
+      if (link === undefined || born === undefined || (await birthOf(browser)) !== born) return false
       if (last !== undefined && (await holds(last, browser, link))) return true
       last = await holderOf(browser, link)
       return last !== undefined
@@ -28,6 +30,24 @@ export function ownerTest(browser: number): (socket: Socket) => Promise<boolean>
       return false
     }
   }
+}
+
+/** The start of the process that leads the session of a browser; undefined if there is no such process. */
+async function birthOf(browser: number): Promise<string | undefined> {
+  try {
+    const [session, start] = await statusOf(String(browser))
+    return session === String(browser) ? start : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The session and the start of a process. */
+async function statusOf(id: string): Promise<readonly [string | undefined, string | undefined]> {
+  const stat = await readFile(`/proc/${id}/stat`, 'latin1')
+  // The name of the program, in brackets, can contain anything.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return [fields[3], fields[19]]
 }
 
 /** The text by which `/proc` names the other end of a connection. */
@@ -58,9 +78,7 @@ async function holderOf(browser: number, link: string): Promise<string | undefin
 /** Whether a process is in the session of the browser and has this socket. */
 async function holds(id: string, browser: number, link: string): Promise<boolean> {
   try {
-    const stat = await readFile(`/proc/${id}/stat`, 'latin1')
-    // The name of the program, in brackets, can contain anything.
-    const session = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[3]
+    const [session] = await statusOf(id)
     if (session !== String(browser)) return false
     const names = await readdir(`/proc/${id}/fd`)
     const links = await Promise.all(names.map((name) => readlink(`/proc/${id}/fd/${name}`).catch(() => '')))

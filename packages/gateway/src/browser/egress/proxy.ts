@@ -21,7 +21,7 @@ export const LIMITS: ProxyLimits = { connections: 512, headers: 10_000, idle: 30
 const MAX_HEADERS = 64 << 10
 
 /** The decisions behind the proxy. */
-export interface Doorkeeper {
+interface Doorkeeper {
   /** Whether the connection comes from the browser. */
   isOwn(socket: Socket): Promise<boolean>
   /** Connects to a target that the rules allow. */
@@ -96,7 +96,13 @@ export async function startProxy(keeper: Doorkeeper, limits: ProxyLimits): Promi
     const connection = form ? await reach(socket, form.to) : 'refused'
     // No answer: a page of the proxy would count as a page of the host.
     if (!form || typeof connection === 'string') return void socket.destroy()
-    forward(asked, answer, { ...form, connection, idle: limits.idle })
+    try {
+      forward(asked, answer, { ...form, connection, idle: limits.idle })
+    } catch {
+      // Node refuses to send a header.
+      connection.destroy()
+      socket.destroy()
+    }
   }
 
   async function tunnel(asked: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
@@ -121,7 +127,7 @@ export async function startProxy(keeper: Doorkeeper, limits: ProxyLimits): Promi
 
   /** Connects for a browser that still waits. */
   async function reach(socket: Socket, to: Target): Promise<Socket | DialFault> {
-    const connection = await keeper.connect(to)
+    const connection = await keeper.connect(to).catch((): DialFault => 'refused')
     if (typeof connection === 'string') return connection
     keep(connection)
     // The browser has given up, or everything was cut meanwhile.

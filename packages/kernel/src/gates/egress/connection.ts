@@ -12,7 +12,7 @@ export interface BrowserPage {
   readonly site: string
 }
 
-/** What a connection depends on besides its target. */
+/** The state of the browser, on which a connection depends. */
 export interface BrowserState {
   readonly pages: readonly BrowserPage[]
   /** Destinations under `ask` that a person approved, for the call that runs now. */
@@ -55,7 +55,7 @@ function endOf(host: string): string {
 
 /**
  * Whether a guarded browser that may connect to `to` may use this address of it. An address that is not public must be named: a
- * private one by its own entry or by that of the hostname, any other one by its own. A `*` names nothing.
+ * private one by its own entry or by that of the hostname, any other one by its own. `localhost` also names loopback. A `*` names nothing.
  */
 export function mayReach({ gates: { egress } }: ConnectionRules, to: Target, address: string): boolean {
   const list = names(egress.allow, to) ? egress.allow : [...egress.allow, ...egress.ask]
@@ -67,9 +67,13 @@ export function mayReach({ gates: { egress } }: ConnectionRules, to: Target, add
       const at = { ...to, host }
       if (names(egress.deny, at)) return false
       if (network === 'public' || names(named, at)) return true
-      return network === 'private' && names(named, to)
+      return names(named, to) && (network === 'private' || (network === 'loopback' && isLocalhost(to.host)))
     })
   )
+}
+
+function isLocalhost(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost')
 }
 
 function names(list: readonly HostPattern[], to: Target): boolean {

@@ -16,7 +16,7 @@ rules: []
 gates:
   browser: { domains: [shop.test, '*.shop.test', other.test, '127.0.0.1:8080'] }
   egress:
-    allow: [shop.test, cdn.test, 'cdn.test:8443', intranet.test, '*.wide.test', 10.1.0.0/16, '127.0.0.1:8080', dual.test]
+    allow: [shop.test, cdn.test, 'cdn.test:8443', intranet.test, '*.wide.test', 10.1.0.0/16, '127.0.0.1:8080', dual.test, 'localhost:3000']
     ask: [partner.test, other.test]
     deny: [ads.shop.test, 10.1.9.0/24, 8.8.8.0/24]
 `)
@@ -113,6 +113,11 @@ describe('an address of an allowed host', () => {
       ...['fec0::1', '2001:db8::1', '2001::1', '64:ff9b:1::1', 'nonsense', ''],
     ].map((address): [string, string, boolean] => ['https://intranet.test/', address, false]),
     ['http://127.0.0.1:8080/', '127.0.0.1', true],
+    ['http://localhost:3000/', '127.0.0.1', true],
+    ['http://localhost:3000/', '::1', true],
+    ['http://localhost:3000/', '169.254.1.1', false],
+    ['http://localhost:3001/', '127.0.0.1', false],
+    ['http://app.localhost:3000/', '127.0.0.1', false],
     ['http://127.0.0.1:8080/', '::ffff:127.0.0.1', true],
     ['http://dual.test/', '127.0.0.1', false],
     ['https://cdn.test/', '64:ff9b::5db8:d822', true],
