@@ -26,7 +26,7 @@ export { DEFAULT_STORAGE, endStorageDays } from './ledger/storage.ts'
 export type { Batch, Entry, Store, Stored } from './ledger/store.ts'
 export { NOBODY, UNREADABLE } from './names.ts'
 export { openForLooking, openKernel, standings, type KernelOptions, type ReadableStore } from './open/open.ts'
-export { recordBlocked, type BlockedRequests } from './road/blocked.ts'
+export { recordBlocked } from './road/blocked.ts'
 export {
   SOURCE_CHANNELS,
   capture,

@@ -6,7 +6,7 @@ import type { Appended } from '../ledger/ledger.ts'
 import { isFull } from '../ledger/storage.ts'
 
 /** The blocked requests of one page load, or of several. */
-export interface BlockedRequests extends Pick<
+interface BlockedRequests extends Pick<
   Blocked,
   'principal' | 'session' | 'page_host' | 'pages' | 'hosts' | 'requests' | 'more' | 'types'
 > {

@@ -1,8 +1,8 @@
 // Collects the blocked requests of a browser and records those of one page load in one receipt. A flood costs a bounded number of
 // receipts and bounded memory.
 
-import { MAX_BLOCKED_HOSTS } from '@tollgate/evidence'
-import type { BlockedRequests, Host } from '@tollgate/kernel'
+import { MAX_BLOCKED_HOSTS, type Blocked } from '@tollgate/evidence'
+import type { Host } from '@tollgate/kernel'
 import type { Cause, PageLoad } from './pages.ts'
 
 /** Blocked requests, counted. */
@@ -21,7 +21,7 @@ export interface BlockedCounter {
 }
 
 /** The contents of a receipt besides its principal and session. */
-export type BlockedLoad = Omit<BlockedRequests, 'tenant' | 'principal' | 'session'>
+export type BlockedLoad = Pick<Blocked, 'page_host' | 'pages' | 'hosts' | 'requests' | 'more' | 'types'>
 
 /** The blocked requests of one browser. */
 export interface BlockedLog {
