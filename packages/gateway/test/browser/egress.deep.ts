@@ -1,8 +1,9 @@
 // All techniques by which a page sends requests, in a guarded Chromium.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findChromium } from '../../src/browser/chromium.ts'
-import { startRig, tryTechnique, type EgressRig } from './egress-rig.ts'
+import { setFreeze } from '@tollgate/kernel/admin'
+import { findChromium, startChromium } from '../../src/browser/chromium.ts'
+import { openTestTab, startRig, tryTechnique, type EgressRig } from './egress-rig.ts'
 import { COMMON, RARE } from './egress-techniques.ts'
 
 const path = findChromium()
@@ -26,4 +27,52 @@ describe.skipIf(path === undefined)('a guarded browser', () => {
       await tryTechnique(rig, technique)
     },
   )
+
+  const streamed = async (): Promise<() => Promise<unknown>> => {
+    await rig.tab.open(`${rig.origin}/page`)
+    await rig.tab.evaluate(`new Promise((done) => {
+      const stream = new EventSource('/stream')
+      stream.onopen = done
+      window.lost = new Promise((gone) => (stream.onerror = () => (stream.close(), gone('lost'))))
+    }).then(String)`)
+    return () => rig.tab.evaluate('window.lost')
+  }
+  const frozen = (scope: 'all' | 'principal', on: boolean): Promise<unknown> =>
+    setFreeze(rig.rig.kernel, {
+      scope,
+      ...(scope === 'principal' && { target: 'agent:ci' }),
+      frozen: on,
+      by: 'user:olga',
+    })
+
+  test.each(['all', 'principal'] as const)('loses all connections when %s is frozen', async (scope) => {
+    const lost = await streamed()
+    const before = rig.good.paths.length
+    await frozen(scope, true)
+    expect(await lost()).toBe('lost')
+    expect(await rig.tab.open(`${rig.origin}/page`)).toContain('net::ERR_')
+    expect(rig.good.paths).toHaveLength(before)
+    await frozen(scope, false)
+    expect(await rig.tab.open(`${rig.origin}/page`)).toBe('')
+  })
+
+  test('of another egress, or without one that guards it, reaches nothing', async () => {
+    const { good, egress, origin } = rig
+    const other = await startChromium(path ?? '', egress.flags)
+    const tab = await openTestTab(other.cdp)
+    const before = good.connections
+    expect(await tab.open(`${origin}/page`)).toContain('net::ERR_')
+    expect(good.connections).toBe(before)
+    await other.close()
+  })
+
+  test('has no connection after the ledger failed', async () => {
+    rig.rig.kernel.ledger.poison(new Error('disk'))
+    expect(await rig.tab.open(`${rig.origin}/page`)).toContain('net::ERR_')
+  })
+
+  test('has no connection after its egress was closed', async () => {
+    await rig.egress.close()
+    expect(await rig.tab.open(`${rig.origin}/page`)).toContain('net::ERR_')
+  })
 })

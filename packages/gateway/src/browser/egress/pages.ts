@@ -39,7 +39,7 @@ interface Followed {
   readonly offs: readonly (() => void)[]
 }
 
-interface Page {
+interface FollowedPage {
   readonly session: string
   /** Undefined for a page without a host. */
   at: BrowserPage | undefined
@@ -49,7 +49,7 @@ interface Page {
 /** Starts to follow all pages. `left` is called when a page load has ended. */
 export async function followPages(cdp: Cdp, left: (load: PageLoad) => void): Promise<Pages> {
   const root = textOf((await cdp.send('Target.attachToBrowserTarget'))['sessionId'])
-  const pages = new Map<string, Page>()
+  const pages = new Map<string, FollowedPage>()
   const followed = new Map<string, Followed>()
   const causes = new Map<string, Cause[]>()
   let asking: Promise<void> | undefined
@@ -66,7 +66,11 @@ export async function followPages(cdp: Cdp, left: (load: PageLoad) => void): Pro
   }
 
   /** Follows everything that belongs to a session: frames and workers of a page, and the pages of the browser. */
-  async function follow(session: string, above: string | undefined, page: Page | undefined): Promise<void> {
+  async function follow(
+    session: string,
+    above: string | undefined,
+    page: FollowedPage | undefined,
+  ): Promise<void> {
     const on = (method: string, listener: (params: CdpResult) => void): (() => void) =>
       cdp.on(method, session, listener)
     const offs = [
@@ -83,7 +87,11 @@ export async function followPages(cdp: Cdp, left: (load: PageLoad) => void): Pro
     await cdp.send('Target.setAutoAttach', { ...AUTO_ATTACH, ...filter }, { session })
   }
 
-  function attached({ sessionId, targetInfo }: CdpResult, above: string, parent: Page | undefined): void {
+  function attached(
+    { sessionId, targetInfo }: CdpResult,
+    above: string,
+    parent: FollowedPage | undefined,
+  ): void {
     const session = textOf(sessionId)
     const { type } = asObject(targetInfo)
     const isPage = type === 'page'
@@ -112,14 +120,14 @@ export async function followPages(cdp: Cdp, left: (load: PageLoad) => void): Pro
     if (page) left(page.load)
   }
 
-  function navigated(frame: CdpResult, page: Page): void {
+  function navigated(frame: CdpResult, page: FollowedPage): void {
     if (frame['parentId'] !== undefined) return
     left(page.load)
     page.at = pageOf(frame)
     page.load = { host: page.at && labelOf(page.at.at) }
   }
 
-  function cause(url: unknown, type: unknown, page: Page | undefined): void {
+  function cause(url: unknown, type: unknown, page: FollowedPage | undefined): void {
     const label = hostOf(textOf(url))
     if (label === undefined) return
     const known = causes.get(label) ?? []
