@@ -1,4 +1,4 @@
-// Bundles the Sentinel's page script with the kernel's threat scanner into one text: `@tollgate/sentinel/page`.
+// Bundles the Sentinel's scripts for pages, one of them with the kernel's threat scanner, into texts: `@tollgate/sentinel/page`.
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,8 +10,20 @@ const sentinel = join(root, 'packages/sentinel/dist')
 
 /** Writes `dist/page.js` from the output of `tsc`, if it changes. */
 export async function writePageScript() {
+  const scan = await bundled('src/page/script.js')
+  const target = await bundled('src/target/script.js')
+  const text = `export const PAGE_SCRIPT = ${JSON.stringify(scan)}\nexport const TARGET_SCRIPT = ${JSON.stringify(target)}\n`
+  const path = join(sentinel, 'page.js')
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) return
+  mkdirSync(dirname(path), { recursive: true })
+  // A test or a command may be loading it.
+  writeFileSync(`${path}.${process.pid}`, text)
+  renameSync(`${path}.${process.pid}`, path)
+}
+
+async function bundled(entry) {
   const { outputFiles } = await build({
-    entryPoints: [join(sentinel, 'src/page/script.js')],
+    entryPoints: [join(sentinel, entry)],
     absWorkingDir: root,
     bundle: true,
     minify: true,
@@ -22,11 +34,5 @@ export async function writePageScript() {
     logLevel: 'error',
     write: false,
   })
-  const text = `export const PAGE_SCRIPT = ${JSON.stringify(outputFiles[0].text)}\n`
-  const path = join(sentinel, 'page.js')
-  if (existsSync(path) && readFileSync(path, 'utf8') === text) return
-  mkdirSync(dirname(path), { recursive: true })
-  // A test or a command may be loading it.
-  writeFileSync(`${path}.${process.pid}`, text)
-  renameSync(`${path}.${process.pid}`, path)
+  return outputFiles[0].text
 }

@@ -4,3 +4,9 @@
  * an `ElementSign` and returns a `PageTarget`, or undefined if a click at its place hits something else.
  */
 export declare const PAGE_SCRIPT: string
+
+/**
+ * A smaller script, which finds and guards the target of a call. Evaluate it in an isolated world before the scripts of the page. It
+ * defines `tollgateTarget`.
+ */
+export declare const TARGET_SCRIPT: string

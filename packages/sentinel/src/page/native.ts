@@ -64,10 +64,13 @@ export const textSlotOf: Get<Text, 'assignedSlot'> = getter(Text, 'assignedSlot'
 export const adoptedOf: Get<Document, 'adoptedStyleSheets'> = getter(Document, 'adoptedStyleSheets')
 const shadowHostOf: Get<ShadowRoot, 'host'> = getter(ShadowRoot, 'host')
 export const shadowHtmlOf: Get<ShadowRoot, 'innerHTML'> = getter(ShadowRoot, 'innerHTML')
+/** Without regard to what is shown. */
+export const textOf: Get<Node, 'textContent'> = getter(Node, 'textContent')
 export const shownTextOf: Get<HTMLElement, 'innerText'> = getter(HTMLElement, 'innerText')
 
 export const attributeOf: Call<Element, [string], string | null> = method(Element, 'getAttribute')
 export const boxOf: Call<Element, [], DOMRect> = method(Element, 'getBoundingClientRect')
+export const rectsOf: Call<Element, [], DOMRectList> = method(Element, 'getClientRects')
 export const linesOf: Call<Range, [], DOMRectList> = method(Range, 'getClientRects')
 export const isRendered: Call<Element, [CheckVisibilityOptions], boolean> = method(Element, 'checkVisibility')
 export const isMatch: Call<Element, [string], boolean> = method(Element, 'matches')
@@ -77,8 +80,15 @@ export const allMatches: Call<Document, [string], NodeListOf<Element>> = method(
 export const assignedTo: Call<HTMLSlotElement, [], Node[]> = method(HTMLSlotElement, 'assignedNodes')
 export const rangeIn: Call<Document, [], Range> = method(Document, 'createRange')
 export const walkerIn: Call<Document, [Node, number], TreeWalker> = method(Document, 'createTreeWalker')
-const elementAt: Call<Document, [number, number], Element | null> = method(Document, 'elementFromPoint')
-const elementInShadow: Call<ShadowRoot, [number, number], Element | null> = method(
+export const focusOf: Get<Document, 'activeElement'> = getter(Document, 'activeElement')
+export const shadowFocusOf: Get<ShadowRoot, 'activeElement'> = getter(ShadowRoot, 'activeElement')
+export const controlOf: Get<HTMLLabelElement, 'control'> = getter(HTMLLabelElement, 'control')
+export const treeOf: Call<Node, [], Node> = method(Node, 'getRootNode')
+export const elementAt: Call<Document, [number, number], Element | null> = method(
+  Document,
+  'elementFromPoint',
+)
+export const elementInShadow: Call<ShadowRoot, [number, number], Element | null> = method(
   ShadowRoot,
   'elementFromPoint',
 )
@@ -100,7 +110,8 @@ export function hostOrParent(self: Node): Node | null {
   return parentOf(self) ?? (typeOf(self) === 11 ? hostOf(self) : null)
 }
 
-function hostOf(self: Node): Node | null {
+/** The host of a shadow root; null for any other node. */
+export function hostOf(self: Node): Node | null {
   try {
     // Sound: another fragment throws.
     return shadowHostOf(self as ShadowRoot)
