@@ -45,8 +45,11 @@ const TIMEOUT = 30_000
 /** A page can make its own answer large, but not larger than this. */
 const MAX_MESSAGE = 256 << 20
 
-/** Gets the answer, or the fault that ended the connection. */
-type Waiting = (answer: CdpAnswer | Error) => void
+interface Waiting {
+  readonly session: string | undefined
+  /** Gets the answer, or the fault because of which there is none. */
+  readonly answered: (answer: CdpAnswer | Error) => void
+}
 
 /** Speaks the protocol on two pipes. */
 export function connectCdp(to: Writable, from: Readable): Cdp {
@@ -58,8 +61,7 @@ export function connectCdp(to: Writable, from: Readable): Cdp {
   const end = (fault: Error): void => {
     if (closed) return
     closed = fault
-    for (const answered of waiting.values()) answered(fault)
-    waiting.clear()
+    giveUp(fault, () => true)
     for (const ended of enders.splice(0)) ended()
   }
   // A browser that exits closes its pipes; what waits then fails, here and not as an uncaught error.
@@ -106,14 +108,19 @@ export function connectCdp(to: Writable, from: Readable): Cdp {
   }
 
   /** Writes a command and returns its number. */
-  function write(method: string, params: object, session: string | undefined, answered: Waiting): number {
+  function write(
+    method: string,
+    params: object,
+    session: string | undefined,
+    answered: Waiting['answered'],
+  ): number {
     const id = ++last
     if (closed) {
       const fault = closed
       queueMicrotask(() => answered(fault))
       return id
     }
-    waiting.set(id, answered)
+    waiting.set(id, { session, answered })
     to.write(
       `${JSON.stringify({ id, method, params, ...(session !== undefined && { sessionId: session }) })}\0`,
     )
@@ -134,12 +141,27 @@ export function connectCdp(to: Writable, from: Readable): Cdp {
     if (typeof id === 'number') {
       const found = waiting.get(id)
       waiting.delete(id)
-      found?.(error === undefined ? { result: asObject(result) } : { error: asObject(error) })
+      found?.answered(error === undefined ? { result: asObject(result) } : { error: asObject(error) })
       return
     }
     const session = sessionId === undefined ? undefined : textOf(sessionId)
     const event = { method: textOf(method), params: asObject(params), session }
     for (const each of [...listeners]) each(event)
+    // The browser answers nothing more of what is gone.
+    if (event.method === 'Target.detachedFromTarget') {
+      giveUp(new Error('the target is gone'), (of) => of === event.params['sessionId'])
+    }
+    if (event.method === 'Inspector.targetCrashed') {
+      giveUp(new Error('the page has crashed'), (of) => of === session && of !== undefined)
+    }
+  }
+
+  function giveUp(fault: Error, concerns: (session: string | undefined) => boolean): void {
+    for (const [id, { session, answered }] of waiting) {
+      if (!concerns(session)) continue
+      waiting.delete(id)
+      answered(fault)
+    }
   }
 }
 

@@ -80,6 +80,21 @@ describe('a connection to a browser', () => {
     expect(await outcome(cdp.send('B'))).toBe('the browser has exited')
   })
 
+  test.each([
+    ['is gone', '{"method":"Target.detachedFromTarget","params":{"sessionId":"s1"}}', 'the target is gone'],
+    [
+      'has crashed',
+      '{"method":"Inspector.targetCrashed","params":{},"sessionId":"s1"}',
+      'the page has crashed',
+    ],
+  ])('gives up on a target that %s, and on no other', async (_, event, message) => {
+    const { cdp, answer } = rig()
+    const sent = outcome(cdp.send('A', {}, { session: 's1' }))
+    const other = outcome(cdp.send('B', {}, { session: 's2' }))
+    answer(`${event}\0{"id":2,"result":{}}\0`)
+    expect([await sent, await other]).toEqual([message, '{}'])
+  })
+
   test('gives up on a browser that does not answer, and ignores the late answer', async () => {
     const { cdp, answer } = rig()
     expect(await outcome(cdp.send('A', {}, { timeout: 1 }))).toContain('did not answer `A`')
