@@ -29,7 +29,7 @@ interface CdpEvent {
   readonly session: string | undefined
 }
 
-/** What a browser answers to a command. */
+/** The answer of a browser to a command. */
 export type CdpAnswer = { readonly result: CdpResult } | { readonly error: CdpResult }
 
 /** A JSON object of the protocol. Each member is checked where it is used. */

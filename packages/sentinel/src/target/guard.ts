@@ -3,7 +3,7 @@
 import { typeOf } from '../page/native.ts'
 import { hidesIn, reaches } from './hit.ts'
 
-/** What has happened since the guard was armed. */
+/** The events since the guard was armed. */
 interface Tally {
   /** Presses that reached the element. */
   readonly downs: number

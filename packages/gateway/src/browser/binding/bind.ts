@@ -40,7 +40,7 @@ export type Binding =
   | Bound
   | { readonly state: 'covered' | 'moved' | 'replaced' | 'other-origin' | 'unresolved' }
 
-interface Candidate extends BoundNode {
+interface LikelyNode extends BoundNode {
   readonly frame: Frame
   readonly box: Box
   readonly point: readonly [x: number, y: number] | undefined
@@ -78,16 +78,16 @@ export async function bindElement(
     backendNodeId: first.backendNodeId,
     nodes: chosen.filter(({ frame }) => frame === first.frame),
   }
-  // What is out of the window now is tested when the server has scrolled it in.
+  // An element out of the window is tested when the server has scrolled it in.
   if (first.point && !(await isReached(cdp, bound, first.point, 'own'))) return { state: 'covered' }
   return bound
 }
 
 /** The candidates that are the element, the likeliest first; or why there is none. */
 function choose(
-  named: readonly Candidate[],
+  named: readonly LikelyNode[],
   { box, among }: SeenElement,
-): Candidate[] | 'moved' | 'replaced' | 'unresolved' {
+): LikelyNode[] | 'moved' | 'replaced' | 'unresolved' {
   if (named.length === 0) return 'replaced'
   if (box) {
     const near = named.filter((each) => isNear(each.box, box))
@@ -125,7 +125,7 @@ const PLACES =
   '(...nodes) => nodes.map((node) => (node.nodeType === 1 && tollgateTarget.place(node)) || null)'
 
 /** The elements of a frame that have the role and the name, by the browser's own reckoning. */
-async function candidatesIn(cdp: Cdp, frame: Frame, seen: SeenElement): Promise<readonly Candidate[]> {
+async function candidatesIn(cdp: Cdp, frame: Frame, seen: SeenElement): Promise<readonly LikelyNode[]> {
   const { name, box, role } = seen
   const text = role === 'StaticText' || role === 'text'
   let nodes = await nodesFrom(cdp, frame, FIND, { value: { name, text, ...(box && { box }) } })
@@ -160,7 +160,7 @@ async function described(
   frame: Frame,
   nodes: readonly Handle[],
   seen: SeenElement,
-): Promise<readonly Candidate[]> {
+): Promise<readonly LikelyNode[]> {
   if (nodes.length === 0) return []
   const [places, names] = await Promise.all([
     run(cdp, frame, PLACES, ...nodes),
@@ -171,7 +171,7 @@ async function described(
     const { box, point } = asObject(Array.isArray(places) ? places[i] : undefined)
     if (!named || box === undefined) return []
     // Sound: our own script in a world that the page does not reach made these.
-    return [{ ...node, ...named, frame, box: box as Box, point: point as Candidate['point'] }]
+    return [{ ...node, ...named, frame, box: box as Box, point: point as LikelyNode['point'] }]
   })
 }
 

@@ -34,14 +34,14 @@ export async function isFocused(cdp: Cdp, { path, frame, nodes }: Bound): Promis
   return (await run(cdp, frame, FOCUS, ...nodes)) === true
 }
 
-interface Owner {
+interface FrameOwner {
   /** The frame that holds the element of the next frame. */
   readonly inside: Frame
   readonly owner: Handle
 }
 
 /** The elements of the frames on the way to a frame. */
-function ownersOf(cdp: Cdp, path: readonly Frame[]): Promise<readonly Owner[]> {
+function ownersOf(cdp: Cdp, path: readonly Frame[]): Promise<readonly FrameOwner[]> {
   return Promise.all(
     path.slice(1).map(async ({ id }, i) => {
       const inside = path[i]
@@ -65,7 +65,7 @@ export async function handleOf(
 /** A point of a frame as a point of the page's window. */
 async function outward(
   cdp: Cdp,
-  owners: readonly Owner[],
+  owners: readonly FrameOwner[],
   [x, y]: readonly [number, number],
 ): Promise<readonly [number, number]> {
   const places = await Promise.all(

@@ -7,7 +7,7 @@ import { isNamed, type Bound } from './bind.ts'
 import { ask, run } from './frames.ts'
 import { handleOf, isFocused, isReached } from './reach.ts'
 
-/** What the rules know of a running call. */
+/** A running call, as the rules see it. */
 export interface Running {
   readonly elements: readonly Bound[]
   readonly armed: Armed | undefined
@@ -38,7 +38,7 @@ export async function inputRefusal(
   }
   if (type === 'mouseReleased') {
     await running.settle()
-    // The press has opened a dialog. What comes after it is not dispatched before the dialog is closed.
+    // The press has opened a dialog. Later events are not dispatched before the dialog is closed.
     if (running.blocked()) return undefined
     // A press that reached nothing, for example a frame that was put there in between, must not become a click.
     const { downs, stopped } = (await running.armed?.tally()) ?? { downs: 0, stopped: 0 }

@@ -1,4 +1,4 @@
-// The table of the DevTools methods that a client may send, with the parameters of each. What is not in it is refused.
+// The table of the DevTools methods that a client may send, with the parameters of each. All others are refused.
 
 import type { CdpResult } from '../cdp.ts'
 import { REASONS, RULES, type Admitted } from './rules.ts'
@@ -196,7 +196,7 @@ export function classOf(method: string): MethodClass | undefined {
   return TABLE.get(method)?.class
 }
 
-/** What becomes of a command: its parameters as they are sent, an answer without the browser, or why it is refused. */
+/** The fate of a command: its parameters as they are sent, an answer without the browser, or why it is refused. */
 export function admit(method: string, params: CdpResult): Admitted {
   const reason = REASONS.get(method)
   if (reason) return reason

@@ -2,7 +2,7 @@
 
 import type { CdpResult } from '../cdp.ts'
 
-/** What becomes of a command. */
+/** The fate of a command. */
 export type Admitted =
   | { readonly params: CdpResult }
   | { readonly answer: CdpResult }

@@ -1,4 +1,4 @@
-// What judges the DevTools traffic between a client and the browser.
+// The judge of the DevTools traffic between a client and the browser.
 
 import type { CdpResult } from '../cdp.ts'
 
@@ -15,7 +15,7 @@ export interface ClientCommand {
 /** Judges the traffic between a client and the browser. */
 export interface Screen {
   /**
-   * Asked for each command that the table of methods lets pass, in order within a target. A rejection or a throw refuses the
+   * Asked for each command that the table of methods permits, in order within a target. A rejection or a throw refuses the
    * command.
    */
   onCommand(command: ClientCommand): Promise<'pass' | { readonly refuse: string }>

@@ -6,7 +6,7 @@ import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
 import { answerTo } from '../program/confirm.ts'
 import { givenToken, runsOn, withConnection, type Connection } from '../program/connect.ts'
-import { openScreen, type Screen } from '../program/screen.ts'
+import { openScreen, type TerminalScreen } from '../program/screen.ts'
 import { CommandError, type Terminal } from '../program/terminal.ts'
 import { allowAlways } from './always.ts'
 import { drawView } from './approvals-screen.ts'
@@ -95,7 +95,7 @@ async function show(
     }
     draw()
   }
-  const screen: Screen = openScreen(onKey, draw)
+  const screen: TerminalScreen = openScreen(onKey, draw)
   try {
     draw()
     while (await isNextDue(stop.signal)) await refresh()

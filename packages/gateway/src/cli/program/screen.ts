@@ -11,7 +11,7 @@ export interface ScreenSize {
 }
 
 /** An open screen. Close it, or the terminal stays in raw mode. */
-export interface Screen {
+export interface TerminalScreen {
   size(): ScreenSize
   /** Shows these lines from the top. Each must fit; longer ones are cut. */
   draw(lines: readonly string[]): void
@@ -41,7 +41,7 @@ const SEQUENCES: ReadonlyMap<string, string> = new Map([
 const INTERRUPT = '\u0003'
 
 /** Opens the screen. Calls `onKey` for each key, and `onResize` when the size changes. */
-export function openScreen(onKey: OnKey, onResize: () => void): Screen {
+export function openScreen(onKey: OnKey, onResize: () => void): TerminalScreen {
   const { stdin, stdout } = process
   let isOpen = true
   const close = (): void => {
