@@ -1,9 +1,11 @@
 // Controls: whether a click hits what a person sees, and whether an invisible field repeats a visible one.
 
 import type { Note } from '../assess.ts'
+import type { Aside } from '../pieces.ts'
 import { common, hasPoint, sizeOf, type Area } from './area.ts'
 import { colourOf } from './colour.ts'
 import {
+  areaValueOf,
   attributeOf,
   firstMatch,
   hitAt,
@@ -14,6 +16,7 @@ import {
   nameOf,
   parentOf,
   typeOf,
+  valueOf,
 } from './native.ts'
 import type { Sheets } from './layers.ts'
 import { seenPart, type Paint } from './paint.ts'
@@ -257,6 +260,21 @@ function formOf(element: Element): Node | null {
 }
 
 const LEAST_LABEL = 2
+
+/** What invisible fields contain now: a script can fill them with any text. Not passwords. */
+export function hiddenValues(controls: readonly Control[], around: Surroundings): readonly Aside[] {
+  const hidden = controls.filter((each) => isField(each) && isOutOfSight(each, around))
+  return hidden.map(({ element }) => ({
+    text: contentOf(element),
+    place: () => placeOf(element, around.offset),
+  }))
+}
+
+function contentOf(element: Element): string {
+  if (isNamed(element, 'textarea')) return areaValueOf(element)
+  const isText = isNamed(element, 'input') && attributeOf(element, 'type') !== 'password'
+  return isText ? valueOf(element) : ''
+}
 
 /** Buttons and links whose name for programs shares no word with what a person reads. */
 function otherNames(controls: readonly Control[], around: Surroundings): readonly Note[] {

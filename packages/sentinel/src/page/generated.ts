@@ -9,6 +9,8 @@ import { byColour } from './text.ts'
 /** A generated text. */
 interface Generated {
   readonly text: string
+  /** What programs read in its place. */
+  readonly alternative: string
   readonly away: AwayCode | undefined
   readonly isBlock: boolean
 }
@@ -27,14 +29,27 @@ export function generatedIn(
   const style = getComputedStyle(element, part)
   const { content } = style
   if (content === 'none' && part !== '::marker') return undefined
+  const { shown, alternative } = partsOf(content)
   const text =
-    part === '::marker' && content === 'normal' ? stringsIn(own.style.listStyleType) : stringsIn(content)
-  if (!/[\p{L}\p{N}]/u.test(text) || style.display === 'none') return undefined
+    part === '::marker' && content === 'normal' ? stringsIn(own.style.listStyleType) : textOf(shown, style)
+  if (!/[\p{L}\p{N}]/u.test(text + alternative) || style.display === 'none') return undefined
   return {
     text,
+    alternative,
     away: judge(style, paint, own),
     isBlock: part === '::marker' || !style.display.startsWith('inline'),
   }
+}
+
+/** `content` may end with a slash and an alternative text. */
+function partsOf(content: string): { readonly shown: string; readonly alternative: string } {
+  const [shown = ''] = /^(?:"(?:[^"\\]|\\.)*"|[^"/])*/.exec(content) ?? []
+  return { shown, alternative: stringsIn(content.slice(shown.length)) }
+}
+
+/** Quotation marks can be any text. */
+function textOf(shown: string, { quotes }: CSSStyleDeclaration): string {
+  return stringsIn(shown) + (/\b(?:open|close)-quote\b/.test(shown) ? stringsIn(quotes) : '')
 }
 
 function stringsIn(content: string): string {

@@ -106,7 +106,7 @@ export function paintOf(element: Element, style: CSSStyleDeclaration, before: Pa
     ...own,
     port: out.port,
     colour: background?.colour,
-    cover: background ? (background.cover === undefined ? undefined : background.cover * opacity) : 0,
+    cover: coverOf(background, opacity, stacks && isBlurring(style)),
     paint: {
       away: before.away ?? (opacity < UNREADABLE ? 'TRANSPARENT_TEXT' : undefined) ?? effects.away,
       opacity,
@@ -129,6 +129,21 @@ export function paintOf(element: Element, style: CSSStyleDeclaration, before: Pa
       arranges: !inline && (display.includes('flex') || display.includes('grid')),
     },
   }
+}
+
+/** The part of what is under it that an element hides. */
+function coverOf(
+  background: { readonly cover: number | undefined } | undefined,
+  opacity: number,
+  blurs: boolean,
+): number | undefined {
+  const cover = background ? background.cover : 0
+  return cover === undefined || (blurs && cover < 1) ? undefined : cover * opacity
+}
+
+/** A backdrop filter makes a stacking context. What it leaves of the text under it is not known. */
+function isBlurring({ backdropFilter }: CSSStyleDeclaration): boolean {
+  return /blur|opacity|brightness|contrast|url/.test(backdropFilter)
 }
 
 function holderOf(
@@ -260,7 +275,8 @@ function legacyClip(element: Element, style: CSSStyleDeclaration): Area {
   }
 }
 
-const LEAST_PORT = 4
+/** Letters in a lower or narrower window onto a box cannot be read, however it is scrolled. */
+const LEAST_PORT = 10
 
 interface Clipping {
   readonly element: Element

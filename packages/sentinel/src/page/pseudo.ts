@@ -5,6 +5,13 @@ import { adoptedOf, allMatches, sheetsOf } from './native.ts'
 /** Whether a style sheet may add text before, after or in the marker of an element. */
 type MayGenerate = (element: Element, name: string, classes: string | null) => boolean
 
+/** What the style sheets of a document may add. */
+interface Pseudos {
+  readonly mayGenerate: MayGenerate
+  /** The signs of counters that they define: any text. */
+  readonly signs: string
+}
+
 const MOST_RULES = 8_000
 const MOST_LEFT = 40
 const PSEUDO = /::?(?:before|after|marker)\b/
@@ -15,12 +22,18 @@ interface Keys {
   readonly tags: Set<string>
   readonly classes: Set<string>
   readonly left: string[]
+  signs: string
   rules: number
 }
 
 /** Reads the style sheets of a document. A sheet that cannot be read may add text anywhere. */
-export function readPseudos(document: Document): MayGenerate {
-  const keys: Keys = { tags: new Set(), classes: new Set(), left: [], rules: 0 }
+export function readPseudos(document: Document): Pseudos {
+  const keys: Keys = { tags: new Set(), classes: new Set(), left: [], signs: '', rules: 0 }
+  const mayGenerate = readSheets(document, keys)
+  return { mayGenerate, signs: keys.signs }
+}
+
+function readSheets(document: Document, keys: Keys): MayGenerate {
   try {
     for (const sheet of [...sheetsOf(document), ...adoptedOf(document)]) readRules(sheet.cssRules, keys)
     if (keys.left.length > MOST_LEFT) return () => true
@@ -48,13 +61,16 @@ function readRules(rules: CSSRuleList, keys: Keys): void {
     else if (rule instanceof CSSImportRule) {
       if (!rule.styleSheet) throw new TypeError('an unread import')
       readRules(rule.styleSheet.cssRules, keys)
+    } else if (rule instanceof CSSCounterStyleRule) {
+      const { symbols, additiveSymbols, prefix, suffix, negative } = rule
+      keys.signs += [symbols, additiveSymbols, prefix, suffix, negative].join('\n')
     } else if (!HARMLESS.has(rule.constructor.name)) throw new TypeError('an unknown rule')
   }
 }
 
 const SCOPES = new Set(['CSSScopeRule', 'CSSStartingStyleRule', 'CSSFunctionRule'])
 const HARMLESS = new Set(
-  'CSSFontFaceRule CSSKeyframesRule CSSPropertyRule CSSNamespaceRule CSSLayerStatementRule CSSPageRule CSSCounterStyleRule CSSFontFeatureValuesRule CSSFontPaletteValuesRule'.split(
+  'CSSFontFaceRule CSSKeyframesRule CSSPropertyRule CSSNamespaceRule CSSLayerStatementRule CSSPageRule CSSFontFeatureValuesRule CSSFontPaletteValuesRule'.split(
     ' ',
   ),
 )

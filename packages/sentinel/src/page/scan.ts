@@ -7,7 +7,7 @@ import type { Aside, Piece } from '../pieces.ts'
 import type { PageHash, PageReading } from '../reading.ts'
 import { sizeOf, type Area } from './area.ts'
 import { createAsides } from '../asides.ts'
-import { judgeControls } from './control.ts'
+import { hiddenValues, judgeControls } from './control.ts'
 import { domHash, layoutOf } from './hash.ts'
 import { createMeter, LIMITS, type Limits } from './limits.ts'
 import { boxOf, documentOf, isHtml, shownTextOf, titleOf, viewOf } from './native.ts'
@@ -80,7 +80,7 @@ function readAll(
   const own = resolve(self, read)
   found.notes.push(...read.notes)
   found.reordered.push(...reorderedIn(read))
-  if (!reader.meter.spent) found.notes.push(...controlsOf(self, read))
+  if (!reader.meter.spent) found.notes.push(...controlsOf(self, read, reader))
   return frames.length === 0 ? own : woven(own, frames)
 }
 
@@ -106,18 +106,15 @@ function woven(
   return [...own.flatMap((piece) => [...(at.get(piece) ?? []), piece]), ...(at.get(undefined) ?? [])]
 }
 
-function controlsOf(self: Document, read: DocumentRead): readonly Note[] {
+function controlsOf(self: Document, read: DocumentRead, { asides }: Reader): readonly Note[] {
   const view = viewOf(self)
   const window: Area = { left: 0, top: 0, right: view?.innerWidth ?? 0, bottom: view?.innerHeight ?? 0 }
   const { controls, sheets, offset } = read
   if (controls.length === 0) return []
-  return judgeControls(controls, {
-    document: documentOf(controls[0]?.element ?? self) ?? self,
-    window,
-    sheets,
-    offset,
-    texts: textsIn,
-  })
+  const own = documentOf(controls[0]?.element ?? self) ?? self
+  const around = { document: own, window, sheets, offset, texts: textsIn }
+  for (const { text, place } of hiddenValues(controls, around)) asides.add(text, place)
+  return judgeControls(controls, around)
 }
 
 /** The text that a person reads on a control. */

@@ -52,6 +52,8 @@ const FALLBACK = new Set([
   'textarea',
   'datalist',
 ])
+/** These can show a document of their own, too. */
+const EMBEDS = new Set(['object', 'embed', 'frame', 'fencedframe', 'portal'])
 const DATA_BLOCK = /json|text\/(?:plain|html|x-|markdown)|template/i
 const MOST_DEPTH = 600
 
@@ -68,7 +70,8 @@ export function createWalk(
 ): Walk {
   const { pieces, waiting, controls, notes, sheets, offset, frames } = read
   const range = rangeIn(document)
-  const mayGenerate = readPseudos(document)
+  const { mayGenerate, signs } = readPseudos(document)
+  asides.add(signs, () => placeOf(document, offset))
   let order = 0
   let gap: '' | '\n' | '\t' = '\n'
   let space = false
@@ -126,6 +129,7 @@ export function createWalk(
     if (own.display === 'list-item') generated(self, '::marker', paint, own)
     if (generates) generated(self, '::before', paint, own)
     if (name === 'iframe') frame(self as HTMLIFrameElement, own, paint, mine)
+    else if (EMBEDS.has(name)) notes.push({ code: 'FRAME_NOT_SCANNED', risk: 0, place: place(self) })
     if (FALLBACK.has(name)) fallback(self, depth)
     else content(self, name, paint, letters, depth)
     if (generates) generated(self, '::after', paint, own)
@@ -139,6 +143,8 @@ export function createWalk(
   function generated(self: Element, part: '::before' | '::after' | '::marker', paint: Paint, own: Own): void {
     const made = generatedIn(self, part, paint, own)
     if (!made) return
+    asides.add(made.alternative, place(self))
+    if (!/[\p{L}\p{N}]/u.test(made.text)) return
     if (made.isBlock) lineBreak()
     push(self, made.text, made.away)
     if (made.isBlock) lineBreak()
