@@ -49,6 +49,14 @@ export interface DocumentRead {
   }[]
 }
 
+/** How the document around a frame shows it. */
+export interface Around {
+  /** Whether a person can scroll the frame. */
+  readonly scrolls: boolean
+  /** Whether something of the document around hides a point of the frame. */
+  covers(x: number, y: number): { readonly covered: boolean; readonly unsure: boolean }
+}
+
 /** The limits and asides that all documents of a page share. */
 export interface Reader {
   readonly meter: Meter
@@ -56,18 +64,24 @@ export interface Reader {
 }
 
 /** Reads a document. `away` is the reason why a person cannot see the whole of it. */
-export function readDocument(document: Document, reader: Reader, away: AwayCode | undefined): DocumentRead {
+export function readDocument(
+  document: Document,
+  reader: Reader,
+  away: AwayCode | undefined,
+  around: Around | undefined,
+): DocumentRead {
   const root = rootOf(document)
   const view = viewOf(document)
   const window: Area = { left: 0, top: 0, right: view?.innerWidth ?? 0, bottom: view?.innerHeight ?? 0 }
   const offset = { x: view?.scrollX ?? 0, y: view?.scrollY ?? 0 }
-  const reach = root ? reachOf(root, window, offset) : EMPTY
+  const reach = root ? reachOf(root, window, offset, around?.scrolls ?? true) : EMPTY
+  const own = createSheets({ window, up: offset.y, down: Math.max(0, reach.bottom - window.bottom) })
   const read: DocumentRead = {
     pieces: [],
     waiting: [],
     controls: [],
     notes: [],
-    sheets: createSheets({ window, up: offset.y, down: Math.max(0, reach.bottom - window.bottom) }),
+    sheets: around ? under(own, around) : own,
     reach,
     offset,
     frames: [],
@@ -98,15 +112,33 @@ export function readDocument(document: Document, reader: Reader, away: AwayCode 
   return read
 }
 
+/** The layers of a frame, under those of the document around it. */
+function under(own: Sheets, around: Around): Sheets {
+  return {
+    add: (sheet) => own.add(sheet),
+    at(x, y, ...given) {
+      const point = own.at(x, y, ...given)
+      if (point.covered) return point
+      const { covered, unsure } = around.covers(x, y)
+      return { back: point.back, covered, unsure: point.unsure || unsure }
+    },
+  }
+}
+
 /** Everything that a person can scroll to. The sides that do not scroll end with the window. */
-function reachOf(root: Element, window: Area, offset: { readonly x: number; readonly y: number }): Area {
+function reachOf(
+  root: Element,
+  window: Area,
+  offset: { readonly x: number; readonly y: number },
+  scrolls: boolean,
+): Area {
   const body = bodyOf(root)
   const style = getComputedStyle(root)
   const used = style.overflow === 'visible' && body ? getComputedStyle(body) : style
   const [x = 'visible', y = x] = used.overflow.split(' ')
   const width = scrollWidthOf(root)
   const back = style.direction === 'rtl' ? width - clientWidthOf(root) : 0
-  const fixed = (axis: string): boolean => axis === 'hidden' || axis === 'clip'
+  const fixed = (axis: string): boolean => !scrolls || axis === 'hidden' || axis === 'clip'
   return {
     left: fixed(x) ? window.left : -offset.x - back,
     right: fixed(x) ? window.right : width - offset.x - back,

@@ -15,20 +15,21 @@ interface Generated {
   readonly isBlock: boolean
 }
 
+/** Where a style sheet adds something. */
+export type GeneratedPart = '::before' | '::after' | '::marker'
+
 const STRINGS = /"((?:[^"\\]|\\.)*)"/g
 const UNREADABLE = 0.2
 const LEAST_SIZE = 4
 
 /** The text that a style sheet adds at one side of an element; undefined if it is no text. */
 export function generatedIn(
-  element: Element,
-  part: '::before' | '::after' | '::marker',
+  style: CSSStyleDeclaration,
+  part: GeneratedPart,
   paint: Paint,
   own: Own,
 ): Generated | undefined {
-  const style = getComputedStyle(element, part)
   const { content } = style
-  if (content === 'none' && part !== '::marker') return undefined
   const { shown, alternative } = partsOf(content)
   const text =
     part === '::marker' && content === 'normal' ? stringsIn(own.style.listStyleType) : textOf(shown, style)

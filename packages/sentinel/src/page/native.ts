@@ -59,6 +59,9 @@ export const linkOf: Get<HTMLAnchorElement, 'href'> = getter(HTMLAnchorElement, 
 export const baseOf: Get<Node, 'baseURI'> = getter(Node, 'baseURI')
 export const withId: Call<Document, [string], HTMLElement | null> = method(Document, 'getElementById')
 
+/** The element that a positioned child of a static one is placed in. */
+export const holderOfBox: Get<HTMLElement, 'offsetParent'> = getter(HTMLElement, 'offsetParent')
+
 export const slotOf: Get<Element, 'assignedSlot'> = getter(Element, 'assignedSlot')
 export const textSlotOf: Get<Text, 'assignedSlot'> = getter(Text, 'assignedSlot')
 export const adoptedOf: Get<Document, 'adoptedStyleSheets'> = getter(Document, 'adoptedStyleSheets')

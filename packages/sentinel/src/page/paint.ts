@@ -223,7 +223,8 @@ function byMask(mask: string): AwayCode | undefined {
   return Math.min(...alphas) >= OPAQUE_MASK ? undefined : 'UNRESOLVED_PAINT'
 }
 
-function layerOf(
+/** The layer of an element, and what that means for its content. */
+export function layerOf(
   style: CSSStyleDeclaration,
   position: string,
   before: Paint,
@@ -251,7 +252,7 @@ export function isOver(under: Layer, upper: Layer): boolean | undefined {
 }
 
 /** The element that contains one outside of the flow. */
-function outside(position: 'absolute' | 'fixed', holder: Holder): Holder {
+export function outside(position: 'absolute' | 'fixed', holder: Holder): Holder {
   let found = holder
   while (found.above && !found.holds(position)) found = found.above
   return found

@@ -5,15 +5,15 @@ import { assess, type Note } from '../assess.ts'
 import type { AwayCode } from '../codes.ts'
 import type { Aside, Piece } from '../pieces.ts'
 import type { PageHash, PageReading } from '../reading.ts'
-import { sizeOf, type Area } from './area.ts'
+import { hasPoint, sizeOf, type Area } from './area.ts'
 import { createAsides } from '../asides.ts'
 import { hiddenValues, judgeControls } from './control.ts'
 import { domHash, layoutOf } from './hash.ts'
 import { createMeter, LIMITS, type Limits } from './limits.ts'
-import { boxOf, documentOf, isHtml, shownTextOf, titleOf, viewOf } from './native.ts'
+import { attributeOf, boxOf, documentOf, isHtml, shownTextOf, titleOf, viewOf } from './native.ts'
 import { seenPart } from './paint.ts'
 import { reorderedIn, resolve } from './resolve.ts'
-import { readDocument, type DocumentRead, type Reader } from './document.ts'
+import { readDocument, type Around, type DocumentRead, type Reader } from './document.ts'
 
 /** Scans the page. Changes nothing on it. */
 export function scan(limits: Partial<Limits> = {}): PageReading {
@@ -24,7 +24,7 @@ export function scan(limits: Partial<Limits> = {}): PageReading {
   asides.add(addressOf(location.href), place)
   const notes: Note[] = []
   const reordered: Aside[] = []
-  const pieces = readAll(document, { meter, asides }, undefined, { notes, reordered }, 0)
+  const pieces = readAll(document, { meter, asides }, { away: undefined }, { notes, reordered }, 0)
   if (meter.spent && !notes.some(({ code }) => code === 'TRUNCATED'))
     notes.push({ code: 'TRUNCATED', risk: 0, place })
   const { risk, findings, projection } = assess({ pieces, asides: asides.asides, notes, reordered })
@@ -62,11 +62,11 @@ const MOST_FRAMES = 8
 function readAll(
   self: Document,
   reader: Reader,
-  away: AwayCode | undefined,
+  { away, around }: { readonly away: AwayCode | undefined; readonly around?: Around },
   found: Found,
   depth: number,
 ): Piece[] {
-  const read = readDocument(self, reader, away)
+  const read = readDocument(self, reader, away, around)
   const frames = read.frames.map((frame) => {
     if (depth >= MOST_FRAMES) {
       found.notes.push({ code: 'TRUNCATED', risk: 0, place: () => ({ path: 'iframe' }) })
@@ -74,7 +74,13 @@ function readAll(
     }
     return {
       before: read.pieces[frame.at],
-      pieces: readAll(frame.document, reader, awayOf(frame, read), found, depth + 1),
+      pieces: readAll(
+        frame.document,
+        reader,
+        { away: awayOf(frame, read), around: aroundOf(frame, read) },
+        found,
+        depth + 1,
+      ),
     }
   })
   const own = resolve(self, read)
@@ -84,16 +90,43 @@ function readAll(
   return frames.length === 0 ? own : woven(own, frames)
 }
 
+type Frame = DocumentRead['frames'][number]
+
+/** A frame that is drawn smaller than this has no readable text. */
+const LEAST_SCALE = 0.3
+
 /** Why a person cannot see a frame. */
-function awayOf(
-  { element, paint, order }: DocumentRead['frames'][number],
-  { sheets }: DocumentRead,
-): AwayCode | undefined {
+function awayOf(frame: Frame, { sheets }: DocumentRead): AwayCode | undefined {
+  const { element, paint, order } = frame
   if (paint.away) return paint.away
   const box = boxOf(element)
+  if (scaleOf(frame) < LEAST_SCALE) return 'TINY_TEXT'
   if (sizeOf(box) < 64 || seenPart(paint, box) < 0.05) return 'CLIPPED_TEXT'
   const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2]
   return sheets.at(x, y, box, paint, order).covered ? 'COVERED_TEXT' : undefined
+}
+
+/** How much a frame is drawn smaller than its document is laid out. */
+function scaleOf({ element, document }: Frame): number {
+  const { left, right } = boxOf(element)
+  return (right - left) / (viewOf(document)?.innerWidth || 1)
+}
+
+/** What the document around hides of a frame. A point that can be scrolled to counts at the edge that it would appear at. */
+function aroundOf(frame: Frame, { sheets }: DocumentRead): Around {
+  const { element, document, paint, order } = frame
+  const box = boxOf(element)
+  const scale = scaleOf(frame)
+  const { innerWidth = 0, innerHeight = 0 } = viewOf(document) ?? {}
+  const within = (at: number, length: number): number => Math.max(1, Math.min(at, length - 2)) * scale
+  return {
+    scrolls: !/^(?:no|off|noscroll)$/i.test(attributeOf(element, 'scrolling') ?? ''),
+    covers(x, y) {
+      const [left, top] = [box.left + within(x, innerWidth), box.top + within(y, innerHeight)]
+      if (!hasPoint(paint.clip, left, top)) return { covered: true, unsure: false }
+      return sheets.at(left, top, { left, top, right: left + 1, bottom: top + 1 }, paint, order)
+    },
+  }
 }
 
 /** Puts the texts of frames where the frames are. */

@@ -4,7 +4,7 @@ import type { AwayCode } from '../codes.ts'
 import type { Piece } from '../pieces.ts'
 import { placeOf } from './path.ts'
 import type { Area } from './area.ts'
-import { generatedIn } from './generated.ts'
+import { generatedIn, type GeneratedPart } from './generated.ts'
 import { isControl, isReplaced } from './control.ts'
 import {
   assignedTo,
@@ -28,7 +28,9 @@ import {
 } from './native.ts'
 import { paintOf, type Own, type Paint } from './paint.ts'
 import type { DocumentRead, Reader } from './document.ts'
+import { pseudoSheet } from './pseudo-sheet.ts'
 import { readPseudos } from './pseudo.ts'
+import { rimsOf } from './rims.ts'
 import { sheetOf, topmost } from './sheet.ts'
 import { areasOf, lettersOf, type Letters } from './text.ts'
 
@@ -138,10 +140,16 @@ export function createWalk(
       sheet.end = order
       sheets.add(sheet)
     }
+    if (paint.layer !== before.layer && own.style.visibility === 'visible')
+      for (const rim of rimsOf(self, own, mine)) sheets.add(rim)
   }
 
-  function generated(self: Element, part: '::before' | '::after' | '::marker', paint: Paint, own: Own): void {
-    const made = generatedIn(self, part, paint, own)
+  function generated(self: Element, part: GeneratedPart, paint: Paint, own: Own): void {
+    const style = getComputedStyle(self, part)
+    if (style.content === 'none' && part !== '::marker') return
+    const box = pseudoSheet({ element: self, style, own, paint, window, order: order - 0.5 })
+    if (box) sheets.add(box)
+    const made = generatedIn(style, part, paint, own)
     if (!made) return
     asides.add(made.alternative, place(self))
     if (!/[\p{L}\p{N}]/u.test(made.text)) return

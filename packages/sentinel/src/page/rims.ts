@@ -1,0 +1,100 @@
+// What an element paints around its box: shadows, outlines, borders. They can lie over text as a background can.
+
+import { common, type Area } from './area.ts'
+import { colourOf, type Rgba } from './colour.ts'
+import type { Sheet } from './layers.ts'
+import type { Own } from './paint.ts'
+
+/** Thinner rims hide no line of text. */
+const LEAST = 8
+
+/** The rims of an element that has a layer of its own; of others, they lie under all text. */
+export function rimsOf(element: Element, own: Own, order: number): readonly Sheet[] {
+  const { paint, port, style } = own
+  const sheet = (area: Area, colour: Rgba, isSharp: boolean): Sheet => ({
+    element,
+    area: common(area, port),
+    order,
+    end: order,
+    layer: paint.layer,
+    moves: paint.moves,
+    port,
+    cover: isSharp ? colour[3] * paint.opacity : undefined,
+    colour: undefined,
+  })
+  return [...shadowsOf(style, own), ...outlineOf(style, own), ...bordersOf(style, own)].flatMap(
+    ({ outer, inner, colour, isSharp }) => around(outer, inner).map((area) => sheet(area, colour, isSharp)),
+  )
+}
+
+interface Rim {
+  readonly outer: Area
+  /** The part in the middle that is left free. */
+  readonly inner: Area
+  readonly colour: Rgba
+  readonly isSharp: boolean
+}
+
+/** A computed shadow: its colour, two offsets, blur and spread. */
+const SHADOW =
+  /((?:rgba?|color|lab|lch|oklab|oklch)\([^()]*\)) (-?[\d.]+)px (-?[\d.]+)px ([\d.]+)px (-?[\d.]+)px( inset)?/g
+
+function shadowsOf({ boxShadow }: CSSStyleDeclaration, { box }: Own): readonly Rim[] {
+  if (boxShadow === 'none') return []
+  return [...boxShadow.matchAll(SHADOW)].flatMap(([, text = '', ...rest]) => {
+    const [x = 0, y = 0, blur = 0, spread = 0] = rest.slice(0, 4).map(Number)
+    const colour = colourOf(text)
+    if (rest[4] !== undefined || !colour || colour[3] < 0.2) return []
+    if (Math.max(Math.abs(x), Math.abs(y)) + spread < LEAST) return []
+    return [{ outer: grown(moved(box(), x, y), spread), inner: box(), colour, isSharp: blur <= spread / 2 }]
+  })
+}
+
+function outlineOf(style: CSSStyleDeclaration, { box }: Own): readonly Rim[] {
+  const width = style.outlineStyle === 'none' ? 0 : parseFloat(style.outlineWidth)
+  if (!(width >= LEAST)) return []
+  const inner = grown(box(), parseFloat(style.outlineOffset) || 0)
+  const colour = colourOf(style.outlineColor)
+  return colour
+    ? [{ outer: grown(inner, width), inner, colour, isSharp: style.outlineStyle === 'solid' }]
+    : []
+}
+
+function bordersOf(style: CSSStyleDeclaration, { box, cover }: Own): readonly Rim[] {
+  // The background reaches under the border.
+  if (cover === 1) return []
+  // A plain copy: the members of the browser's own rectangle cannot be spread.
+  const outer = grown(box(), 0)
+  const width = (side: string): number => parseFloat(style.getPropertyValue(`border-${side}-width`)) || 0
+  const [top, right, bottom, left] = [width('top'), width('right'), width('bottom'), width('left')]
+  const rim = (isWide: boolean, inner: Partial<Area>, text: string): readonly Rim[] => {
+    const colour = isWide ? colourOf(text) : undefined
+    return colour ? [{ outer, inner: { ...outer, ...inner }, colour, isSharp: true }] : []
+  }
+  return [
+    ...rim(top >= LEAST, { top: outer.top + top }, style.borderTopColor),
+    ...rim(bottom >= LEAST, { bottom: outer.bottom - bottom }, style.borderBottomColor),
+    ...rim(left >= LEAST, { left: outer.left + left }, style.borderLeftColor),
+    ...rim(right >= LEAST, { right: outer.right - right }, style.borderRightColor),
+  ]
+}
+
+function moved({ left, top, right, bottom }: Area, x: number, y: number): Area {
+  return { left: left + x, top: top + y, right: right + x, bottom: bottom + y }
+}
+
+function grown({ left, top, right, bottom }: Area, by: number): Area {
+  return { left: left - by, top: top - by, right: right + by, bottom: bottom + by }
+}
+
+/** The up to four parts of a rectangle around another one. */
+function around(outer: Area, inner: Area): readonly Area[] {
+  const middle = common(outer, inner)
+  if (middle.right === middle.left) return [outer]
+  return [
+    { ...outer, bottom: middle.top },
+    { ...outer, top: middle.bottom },
+    { ...outer, top: middle.top, bottom: middle.bottom, right: middle.left },
+    { ...outer, top: middle.top, bottom: middle.bottom, left: middle.right },
+  ]
+}
