@@ -46,10 +46,12 @@ async function connect() {
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject))
   const waiting = new Map()
   const loads = []
+  const dialogs = []
   let last = 0
   socket.on('message', (data) => {
     const { id, method, result, error } = JSON.parse(data.toString())
     if (method === 'Page.loadEventFired') for (const loaded of loads.splice(0)) loaded()
+    if (method === 'Page.javascriptDialogOpening') for (const opened of dialogs.splice(0)) opened()
     const found = waiting.get(id)
     if (!found) return
     waiting.delete(id)
@@ -66,7 +68,8 @@ async function connect() {
   const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true })
   const own = (method, params) => send(method, params, sessionId)
   await own('Page.enable')
-  return { send: own, root: send, loaded: () => new Promise((resolve) => loads.push(resolve)) }
+  const once = (list) => () => new Promise((resolve) => list.push(resolve))
+  return { send: own, loaded: once(loads), dialog: once(dialogs) }
 }
 
 const evaluate = async ({ send }, expression) =>
@@ -97,8 +100,10 @@ const RUN = {
     await at.send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...where })
     const press = { ...where, button: 'left', clickCount: 1 }
     await at.send('Input.dispatchMouseEvent', { type: 'mousePressed', ...press, buttons: 1 })
-    await at.send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...press })
-    return '### Ran Playwright code'
+    const released = at.send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...press })
+    // Under a dialog the release is not answered before the dialog is closed.
+    const opened = at.dialog().then(() => '### Modal state')
+    return Promise.race([released.then(() => '### Ran Playwright code'), opened])
   },
   async browser_type({ target, text: typed }, at) {
     await evaluate(at, `${ELEMENT(target)}.focus()`)

@@ -21,6 +21,10 @@ export interface BrowserTool {
   readonly address?: string
   /** The argument that says where it goes in the history; `back` if it always goes back. */
   readonly history?: 'type' | 'back'
+  /** It acts at a place of the window, whatever is there. */
+  readonly blind?: true
+  /** It gives files to the page. */
+  readonly files?: true
   /** Arguments that would go around the gateway. A call with one of them is denied. */
   readonly refused: readonly string[]
 }

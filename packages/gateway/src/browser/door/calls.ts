@@ -4,13 +4,29 @@ import { isList, isObject, sha256Hex, type JsonObject } from '@tollgate/evidence
 import { policyOf, postObservation, type GuardedPage, type Kernel, type PageAfter } from '@tollgate/kernel'
 import { compileSchema } from '@tollgate/kernel/detection'
 import { asObject, textOf } from '../cdp.ts'
+import type { Bound } from '../binding/bind.ts'
 import { adapterOf, type AdapterName } from './adapters.ts'
 import type { BrowserCalls, BrowserUse, GuardedCall } from './browser-calls.ts'
+import type { Opening } from './opening.ts'
 import type { OpenPage, OpenPages } from './pages.ts'
 import { derivePlannerRef, readRequest, type BrowserRequest } from './request.ts'
-import type { Act, Played } from './stage.ts'
-import type { FoundTarget, Targeting } from './targeting.ts'
+import type { Targeting } from './targeting.ts'
 import type { Watch, Watched } from './watch.ts'
+
+/** An allowed call: what it may act on while it runs. */
+export interface Act extends Opening {
+  readonly page: OpenPage | undefined
+  /** The elements that were found; empty if it names none, or a person approved an unknown one. */
+  readonly elements: readonly Bound[]
+  /** Whether it may give files to the page. */
+  readonly files: boolean
+}
+
+/** Runs an allowed call, and says why the gateway stopped an action of it, if it did. */
+type Perform = <Answer>(
+  act: Act,
+  dispatch: () => Promise<Answer>,
+) => Promise<{ readonly answer: Answer; readonly stopped?: string }>
 
 /** What the calls of one browser need. */
 export interface CallsOptions {
@@ -21,11 +37,7 @@ export interface CallsOptions {
   readonly watch: Watch
   readonly targeting: Targeting
   /** Runs an allowed call while it may act. */
-  readonly perform: <Answer>(
-    act: Act,
-    target: FoundTarget | undefined,
-    dispatch: () => Promise<Answer>,
-  ) => Promise<Played<Answer>>
+  readonly perform: Perform
   /** The gateway only attached to the browser. */
   readonly withoutEgress: boolean
 }
@@ -50,7 +62,7 @@ export function guardCalls(options: CallsOptions): BrowserCalls {
 }
 
 async function guardCall(options: CallsOptions, use: BrowserUse, end: () => void): Promise<GuardedCall> {
-  const { kernel, tenant, pages, watch, targeting } = options
+  const { pages, watch, targeting } = options
   const adapter = adapterOf(options.adapter)
   const tool = adapter.tools.get(use.tool)
   // Not offered, so the kernel denies it: nothing is known of it.
@@ -58,9 +70,9 @@ async function guardCall(options: CallsOptions, use: BrowserUse, end: () => void
   const request = readRequest(adapter, tool, use.args)
   const page = pages.current(request.page)
   const seen = page && request.acts !== 'browser' ? await watch.observe(page) : undefined
-  const target = page && (await targeting.find(page, request.elements, seen))
+  const target = page && (await targeting.find(page, request, seen))
   const destination = request.address ?? (page && (await historyAddress(page, request)))
-  const observation = seen && { observation: { url: seen.url }, observation_id: post(seen) }
+  const observation = seen && postOf(options, seen.observation)
   const planner = plannerOf(options, use)
   const guarded: GuardedPage = {
     acts: request.acts,
@@ -68,6 +80,8 @@ async function guardCall(options: CallsOptions, use: BrowserUse, end: () => void
     ...(target && { target: target.shown }),
     ...(options.withoutEgress && { without_egress: true }),
   }
+  const elements = tool.effect === 'read' ? [] : (target?.bound ?? [])
+  const act = { acts: request.acts, page, destination, elements, files: tool.files === true }
   return {
     known: {
       guarded,
@@ -79,14 +93,15 @@ async function guardCall(options: CallsOptions, use: BrowserUse, end: () => void
       },
       ...(tool.refused.length > 0 && { demanded: demandOf(tool.refused) }),
     },
-    during: (dispatch) => options.perform({ acts: request.acts, page, destination }, target, dispatch),
+    during: (dispatch) => options.perform(act, dispatch),
     after: (result) => afterCall(options, request, page, result),
     end,
   }
+}
 
-  function post(observed: Watched): string {
-    return postObservation(kernel, tenant, observed)
-  }
+/** Posts an observation as a Sentinel does, and refers to it. */
+function postOf({ kernel, tenant }: CallsOptions, seen: Watched['observation']): object {
+  return { observation: { url: seen.url }, observation_id: postObservation(kernel, tenant, seen) }
 }
 
 async function during<Answer>(dispatch: () => Promise<Answer>): Promise<{ readonly answer: Answer }> {
@@ -122,7 +137,7 @@ async function historyAddress(page: OpenPage, { history }: BrowserRequest): Prom
 const HISTORY_MS = 5000
 
 async function afterCall(
-  { adapter, pages, watch, targeting }: CallsOptions,
+  { pages, watch, targeting }: CallsOptions,
   request: BrowserRequest,
   before: OpenPage | undefined,
   result: JsonObject | undefined,
@@ -133,8 +148,8 @@ async function afterCall(
   const page = pages.current(request.page) ?? (request.acts === 'navigation' ? pages.newest() : before)
   if (!page) return undefined
   const seen = await watch.observe(page)
-  targeting.learn(page, text, request, adapter)
-  return { url: seen.url, findings: seen.sentinel_findings }
+  await targeting.learn(page, text, request, seen)
+  return { url: seen.observation.url, findings: seen.observation.sentinel_findings }
 }
 
 /** The texts of a result. */

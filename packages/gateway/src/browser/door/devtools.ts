@@ -1,7 +1,7 @@
 // `chrome-devtools-mcp`, as of 1.11: its tools, and how it is led to the gateway's browser.
 
 import type { Adapter, BrowserTool } from './adapters.ts'
-import { EXECUTES, MANAGES, on, OPENS, READS, without, WRITES } from './tool-rows.ts'
+import { BLIND, EXECUTES, MANAGES, on, OPENS, READS, UPLOADS, without, WRITES } from './tool-rows.ts'
 
 // The content would go to a file, where no result is inspected.
 const INLINE = without(READS, 'filePath')
@@ -12,7 +12,7 @@ const INLINE = without(READS, 'filePath')
  */
 const TOOLS: Readonly<Record<string, BrowserTool>> = {
   click: on(WRITES, 'uid'),
-  click_at: WRITES,
+  click_at: BLIND,
   close_page: MANAGES,
   drag: on(WRITES, 'from_uid', 'to_uid'),
   emulate: without(MANAGES, 'extraHttpHeaders'),
@@ -40,7 +40,7 @@ const TOOLS: Readonly<Record<string, BrowserTool>> = {
   take_screenshot: on(READS, 'uid'),
   take_snapshot: INLINE,
   type_text: WRITES,
-  upload_file: on(WRITES, 'uid'),
+  upload_file: on(UPLOADS, 'uid'),
   wait_for: READS,
 }
 

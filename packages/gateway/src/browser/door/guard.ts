@@ -4,18 +4,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kernel } from '@tollgate/kernel'
+import { createGuard, type Guard as Holder } from '../binding/guard.ts'
+import type { Cdp } from '../cdp.ts'
 import { findChromium, startChromium, type Chromium } from '../chromium.ts'
 import { startEndpoint } from '../devtools/endpoint.ts'
+import type { Screen } from '../devtools/screen.ts'
 import { startEgress, type Egress } from '../egress/egress.ts'
 import { watchTargets, type Targets } from '../devtools/targets.ts'
 import type { Log } from '../../log.ts'
 import { GatewayError } from '../../error.ts'
 import { adapterOf, type AdapterName, type Launch, type PrivateFolder } from './adapters.ts'
 import type { BrowserCalls } from './browser-calls.ts'
-import { guardCalls } from './calls.ts'
+import { guardCalls, type Act } from './calls.ts'
 import { createObserver, type PageSession } from './observer.ts'
+import { openingRefusal } from './opening.ts'
 import { createPages, type OpenPage } from './pages.ts'
-import { createStage } from './stage.ts'
 import { createTargeting } from './targeting.ts'
 import { createWatch } from './watch.ts'
 
@@ -103,7 +106,7 @@ function pathOf({ executable }: BrowserSettings): string {
 }
 
 type Guard = Pick<GuardedBrowser, 'calls'> & {
-  readonly screen: Parameters<typeof startEndpoint>[1]
+  readonly screen: Screen
   readonly targets: Targets
 }
 
@@ -114,54 +117,62 @@ async function guardBrowser(
 ): Promise<Guard> {
   const pages = createPages(cdp, adapter)
   const observer = createObserver()
+  let known: Targets | undefined
+  const holder = createGuard(cdp, () => known ?? NO_TARGETS)
   const targets = await watchTargets(cdp, {
-    onTarget: (target) => pages.onTarget(target),
-    onGone: (target) => {
+    async onTarget(target) {
+      await Promise.all([holder.onTarget(target), pages.onTarget(target)])
+    },
+    onGone(target) {
       observer.forget(target.session)
       pages.onGone(target)
     },
   })
-  const stage = createStage((target, page) => target === page.id || isWithin(targets, target, page.id))
+  known = targets
+  let running: Act | undefined
   const calls = guardCalls({
     adapter,
     kernel,
     tenant,
     pages,
-    watch: createWatch(cdp, observer, (page) => framesOf(targets, page)),
-    targeting: createTargeting(() => Promise.resolve({ state: 'unresolved' })),
-    async perform(act, _, dispatch) {
+    watch: createWatch(cdp, observer, (page) => framesOf(cdp, targets, page)),
+    targeting: createTargeting(adapter, (page, seen) => holder.bind(page, seen)),
+    async perform(act, dispatch) {
       // The call is allowed, so a person approved a destination that needs it.
       const release = act.destination === undefined ? undefined : egress?.approve(act.destination)
+      running = act
       try {
-        return await stage.play(act, dispatch)
+        return await holder.hold(permittedOf(act), dispatch)
       } finally {
+        running = undefined
         release?.()
       }
     },
     withoutEgress: egress === undefined,
   })
-  const screen: Guard['screen'] = {
-    onCommand: (command) => {
-      const why = stage.refusal(command)
-      return Promise.resolve(why === undefined ? 'pass' : { refuse: why })
+  const screen: Screen = {
+    async onCommand(command) {
+      const why = openingRefusal(running, command)
+      return why === undefined ? holder.onCommand(command) : { refuse: why }
     },
-    onResult: (_, result) => Promise.resolve(result),
+    onResult: (command, result) => holder.onResult(command, result),
   }
   return { calls, screen, targets }
-
-  /** The frames of a page that have a process of their own, at any depth. */
-  function framesOf(known: Targets, page: Pick<OpenPage, 'id'>): readonly PageSession[] {
-    return known.within(page.id).flatMap((frame) => {
-      if (frame.type !== 'iframe') return []
-      const { id, session } = frame
-      const send: PageSession['send'] = (method, params, timeout) =>
-        cdp.send(method, params, { session, ...(timeout !== undefined && { timeout }) })
-      return [{ session, send }, ...framesOf(known, { id })]
-    })
-  }
 }
 
-function isWithin(targets: Targets, target: string, page: string): boolean {
-  const parent = targets.get(target)?.parent
-  return parent !== undefined && (parent === page || isWithin(targets, parent, page))
+const NO_TARGETS = { get: () => undefined, within: () => [] }
+
+/** A call that opens an address may do so in another tab. */
+function permittedOf({ acts, page, elements, files }: Act): Parameters<Holder['hold']>[0] {
+  return { ...(acts === 'page' && page && { page: page.id }), elements, files }
+}
+
+/** The frames of a page that have a process of their own, at any depth. */
+function framesOf(cdp: Cdp, targets: Targets, page: Pick<OpenPage, 'id'>): readonly PageSession[] {
+  return targets.within(page.id).flatMap(({ type, id, session }) => {
+    if (type !== 'iframe') return []
+    const send: PageSession['send'] = (method, params, timeout) =>
+      cdp.send(method, params, { session, ...(timeout !== undefined && { timeout }) })
+    return [{ session, send }, ...framesOf(cdp, targets, { id })]
+  })
 }

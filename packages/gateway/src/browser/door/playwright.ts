@@ -1,7 +1,7 @@
 // `@playwright/mcp`, as of 0.0.83: its tools, and how it is led to the gateway's browser.
 
 import type { Adapter, BrowserTool } from './adapters.ts'
-import { EXECUTES, MANAGES, on, OPENS, READS, without, WRITES } from './tool-rows.ts'
+import { BLIND, EXECUTES, MANAGES, on, OPENS, READS, UPLOADS, without, WRITES } from './tool-rows.ts'
 
 // The content would go to a file, where no result is inspected.
 const INLINE = without(READS, 'filename')
@@ -22,10 +22,10 @@ const TOOLS: Readonly<Record<string, BrowserTool>> = {
   browser_cookie_list: READS,
   browser_cookie_set: WRITES,
   browser_drag: on(WRITES, 'startTarget', 'endTarget'),
-  browser_drop: on(WRITES, 'target'),
+  browser_drop: on(UPLOADS, 'target'),
   browser_emulate_media: MANAGES,
   browser_evaluate: on(without(EXECUTES, 'filename'), 'target'),
-  browser_file_upload: WRITES,
+  browser_file_upload: UPLOADS,
   browser_fill_form: on(WRITES, 'fields[].target'),
   browser_find: INLINE,
   browser_generate_locator: on(READS, 'target'),
@@ -38,11 +38,11 @@ const TOOLS: Readonly<Record<string, BrowserTool>> = {
   browser_localstorage_get: READS,
   browser_localstorage_list: READS,
   browser_localstorage_set: WRITES,
-  browser_mouse_click_xy: WRITES,
-  browser_mouse_down: WRITES,
-  browser_mouse_drag_xy: WRITES,
+  browser_mouse_click_xy: BLIND,
+  browser_mouse_down: BLIND,
+  browser_mouse_drag_xy: BLIND,
   browser_mouse_move_xy: WRITES,
-  browser_mouse_up: WRITES,
+  browser_mouse_up: BLIND,
   browser_mouse_wheel: WRITES,
   browser_navigate: OPENS,
   browser_navigate_back: { ...READS, acts: 'navigation', history: 'back' },

@@ -3,13 +3,17 @@
 import type { AdapterName } from './adapters.ts'
 
 /** An element as the agent saw it. */
-export interface SeenElement {
+export interface SnapshotElement {
   /** `e3`, `f1e3` in a frame, or `1_2`. */
   readonly ref: string
   readonly role: string
   readonly name: string
   /** Left, top, width and height, relative to the window. */
   readonly box?: readonly [number, number, number, number]
+  /** Whether it is inside of a frame. */
+  readonly inFrame: boolean
+  /** The origin of its document, if the snapshot says it. */
+  readonly origin?: string
 }
 
 // A page cannot fill the memory with elements.
@@ -18,12 +22,12 @@ const MAX_NAME = 500
 const MAX_TEXT = 8 << 20
 
 /** The elements in a result of a server. */
-export function readSnapshot(adapter: AdapterName, result: string): ReadonlyMap<string, SeenElement> {
-  return collect(result, adapter === 'playwright' ? playwrightLine : devtoolsLine)
+export function readSnapshot(adapter: AdapterName, result: string): ReadonlyMap<string, SnapshotElement> {
+  return collect(result, adapter === 'playwright' ? playwrightLine : devtoolsLines())
 }
 
 /** A line such as `- button "Pay" [ref=e3] [box=1,2,30,40]`; in single quotes if YAML needs it. */
-function playwrightLine(line: string): SeenElement | undefined {
+function playwrightLine(line: string): SnapshotElement | undefined {
   const [, quote, written = ''] = /^ *- ('?)(.*)$/.exec(line) ?? []
   const body = quote === "'" ? written.replaceAll("''", "'") : written
   const plain = body.replace(QUOTED, '""')
@@ -37,24 +41,39 @@ function playwrightLine(line: string): SeenElement | undefined {
     ref,
     role,
     name: nameIn(QUOTED.exec(body)?.[0]),
+    inFrame: ref.startsWith('f'),
     ...(known && { box: [x, y, width, height] as const }),
   }
 }
 
-/** A line such as `uid=1_2 button "Pay" focused`. Quotes in a name are not escaped. */
-function devtoolsLine(line: string): SeenElement | undefined {
-  const [, ref, role, rest = ''] = /^ *uid=(\d+_\d+) (\S+) ?(.*)$/.exec(line) ?? []
-  if (ref === undefined || role === undefined) return undefined
-  const name = /^"(.*?)"(?= [\w-]+(?:=| |$)|$)/.exec(rest)?.[1] ?? ''
-  return { ref, role, name: name.slice(0, MAX_NAME) }
+/** Lines such as `uid=1_2 button "Pay" focused`. Quotes in a name are not escaped. A document has its address. */
+function devtoolsLines(): (line: string) => SnapshotElement | undefined {
+  const documents: { readonly depth: number; readonly origin: string | undefined }[] = []
+  return (line) => {
+    const [, indent = '', ref, role, rest = ''] = /^( *)uid=(\d+_\d+) (\S+) ?(.*)$/.exec(line) ?? []
+    if (ref === undefined || role === undefined) return undefined
+    const depth = indent.length
+    while ((documents.at(-1)?.depth ?? -1) >= depth) documents.pop()
+    if (role === 'RootWebArea') documents.push({ depth, origin: originIn(rest) ?? documents.at(-1)?.origin })
+    const name = /^"(.*?)"(?= [\w-]+(?:=| |$)|$)/.exec(rest)?.[1] ?? ''
+    const origin = documents.at(-1)?.origin
+    const inFrame = documents.length > 1
+    return { ref, role, name: name.slice(0, MAX_NAME), inFrame, ...(origin !== undefined && { origin }) }
+  }
+}
+
+/** The origin of the address at the end of a line; undefined for a document that has the origin of its parent. */
+function originIn(rest: string): string | undefined {
+  const url = / url="([^" ]*)"(?: [\w-]+(?:="[^"]*")?)*$/.exec(rest)?.[1] ?? ''
+  return /^https?:/.test(url) && URL.canParse(url) ? new URL(url).origin : undefined
 }
 
 /** Reads each line. A reference that occurs twice is no reference. */
 function collect(
   result: string,
-  read: (line: string) => SeenElement | undefined,
-): ReadonlyMap<string, SeenElement> {
-  const found = new Map<string, SeenElement>()
+  read: (line: string) => SnapshotElement | undefined,
+): ReadonlyMap<string, SnapshotElement> {
+  const found = new Map<string, SnapshotElement>()
   const twice = new Set<string>()
   for (const line of result.slice(0, MAX_TEXT).split('\n')) {
     const element = read(line)

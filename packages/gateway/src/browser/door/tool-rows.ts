@@ -8,6 +8,10 @@ export const READS: BrowserTool = { effect: 'read', acts: 'page', elements: [], 
 export const MANAGES: BrowserTool = { ...READS, acts: 'browser' }
 /** Changes the page, or something behind it. */
 export const WRITES: BrowserTool = { ...READS, effect: 'write' }
+/** Acts at a place of the window. */
+export const BLIND: BrowserTool = { ...WRITES, blind: true }
+/** Gives files to the page. */
+export const UPLOADS: BrowserTool = { ...WRITES, files: true }
 /** Runs code of the agent in the page. */
 export const EXECUTES: BrowserTool = { ...READS, effect: 'execute' }
 /** Opens an address. A read, as the domains of the policy bound it, and a page that it opens is observed. */

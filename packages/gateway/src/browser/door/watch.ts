@@ -7,8 +7,15 @@ import { asObject, textOf, type Cdp } from '../cdp.ts'
 import type { Observer, PageSession } from './observer.ts'
 import type { Dialog, OpenPage } from './pages.ts'
 
-/** An observation. A page that could not be scanned has only its URL, which is never enough for a side effect. */
-export type Watched = SentinelObservation | UnreadPage
+/** What the gateway saw of a page. */
+export interface Watched {
+  /** Of a page that could not be scanned only the URL is known, which is never enough for a side effect. */
+  readonly observation: SentinelObservation | UnreadPage
+  /** Whether all frames of the page have its own origin. */
+  readonly oneOrigin: boolean
+}
+
+type Whole = Watched & { readonly observation: SentinelObservation }
 
 interface UnreadPage {
   readonly url: string
@@ -27,16 +34,17 @@ export function createWatch(
   observer: Observer,
   within: (page: OpenPage) => readonly PageSession[],
 ): Watch {
-  const last = new Map<string, SentinelObservation>()
+  const last = new Map<string, Whole>()
   return {
     async observe(page) {
       const { dialog } = page
       const before = last.get(page.id)
       if (dialog) return before ? underDialog(before, dialog) : unread(dialog.url)
       try {
-        const { observation } = await orDialog(page, observer.observe([page, ...within(page)]))
-        last.set(page.id, observation)
-        return observation
+        const { observation, readings } = await orDialog(page, observer.observe([page, ...within(page)]))
+        const whole = { observation, oneOrigin: readings.length === 1 }
+        last.set(page.id, whole)
+        return whole
       } catch {
         observer.forget(page.session)
         return page.dialog && before ? underDialog(before, page.dialog) : unread(await addressOf(cdp, page))
@@ -54,24 +62,25 @@ function orDialog<Value>(page: OpenPage, work: Promise<Value>): Promise<Value> {
 }
 
 /** A page under a dialog: what it was before, and the text of the dialog. An approval covers this text too. */
-function underDialog(before: SentinelObservation, { type, message, url }: Dialog): SentinelObservation {
+function underDialog({ observation: before, oneOrigin }: Whole, { type, message, url }: Dialog): Whole {
   const shown = observationOf(scanHtml(`<p>${escaped(message)}</p>`, url))
   const also = (hash: string): string => sha256Hex(JSON.stringify([hash, type, message]))
-  return {
+  const observation = {
     url: before.url,
     dom_hash: also(before.dom_hash),
     visual_text_hash: also(before.visual_text_hash),
     sentinel_risk: Math.max(before.sentinel_risk, shown.sentinel_risk),
     sentinel_findings: [...new Set([...before.sentinel_findings, ...shown.sentinel_findings])].sort(),
   }
+  return { observation, oneOrigin }
 }
 
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }
 
-function unread(url: string): UnreadPage {
-  return { url, sentinel_findings: ['PAGE_NOT_SCANNED'] }
+function unread(url: string): Watched {
+  return { observation: { url, sentinel_findings: ['PAGE_NOT_SCANNED'] }, oneOrigin: false }
 }
 
 /** The address of a page by the browser itself, which answers also if the page does not. */
