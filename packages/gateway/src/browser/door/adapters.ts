@@ -82,7 +82,8 @@ export function recogniseAdapter(words: readonly string[]): AdapterName | undefi
 /** Whether a word is a package, with or without a version, a path into it, or one of its programs. */
 function isPackage(word: string, { package: name, programs }: Adapter): boolean {
   const program = word.replace(/^.*[/\\]/, '').replace(/\.(?:cmd|ps1|exe)$/, '')
-  if (word === name || word.startsWith(`${name}@`) || programs.includes(program)) return true
+  if (word === name || word.startsWith(`${name}@`) || (programs.includes(program) && !word.startsWith('@')))
+    return true
   return word.replaceAll('\\', '/').includes(`/node_modules/${name}/`)
 }
 
