@@ -136,6 +136,21 @@ describe('blocked requests', () => {
     for (const { pages, page_host } of receipts) expect(page_host === undefined).toBe(pages > 1)
   })
 
+  test('are described for the call that caused them', () => {
+    const { log } = rig()
+    const count = log.count()
+    expect(count.text()).toBeUndefined()
+    log.take('a.test')
+    expect(count.text()).toBe('the egress rules blocked 1 request of the browser to `a.test`')
+    for (const name of ['a', 'b', 'c', 'd']) log.take(`${name}.test`)
+    expect(count.text()).toBe(
+      'the egress rules blocked 5 requests of the browser to `a.test`, `b.test`, `c.test` and others',
+    )
+    count.end()
+    log.take('a.test')
+    expect(count.now().requests).toBe(5)
+  })
+
   test('to endless hosts cost bounded memory and are all counted', () => {
     const { host, log, receipts } = rig()
     const count = log.count()

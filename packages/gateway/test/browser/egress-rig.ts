@@ -162,6 +162,8 @@ export interface Tab {
   /** Opens an address and waits for the page, or for the fault. */
   open(url: string): Promise<string>
   evaluate(expression: string): Promise<unknown>
+  /** Answers the next request for an address in place of its server, as a client of DevTools can. */
+  invent(url: string): Promise<void>
 }
 
 /** Opens a tab, in a browser context of its own if asked. */
@@ -185,6 +187,15 @@ export async function openTestTab(cdp: Cdp, context?: string): Promise<Tab> {
       const { errorText } = await send('Page.navigate', { url })
       await loaded
       return textOf(errorText)
+    },
+    async invent(url) {
+      await send('Fetch.enable', { patterns: [{ urlPattern: url }] })
+      const off = cdp.on('Fetch.requestPaused', session, ({ requestId }) => {
+        off()
+        send('Fetch.fulfillRequest', { requestId, responseCode: 200, body: btoa('invented') })
+          .then(() => send('Fetch.disable'))
+          .catch(() => undefined)
+      })
     },
     async evaluate(expression) {
       const answer = await send('Runtime.evaluate', {

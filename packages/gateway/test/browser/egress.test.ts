@@ -92,6 +92,18 @@ describe.skipIf(path === undefined)('a guarded browser', () => {
     expect(await tab.open(`http://img.allowed.test:${good.port}/own`)).toContain('net::ERR_')
   })
 
+  test('does not reach the site of a page that its host did not send', async () => {
+    const { tab, good } = rig
+    const asked = `http://asked.test:${good.port}/page`
+    const fresh = await openTestTab(rig.browser.cdp)
+    await tab.open('about:blank')
+    await fresh.invent(asked)
+    expect(await fresh.open(asked)).toBe('')
+    expect(await fresh.evaluate('document.body.innerText')).toBe('invented')
+    expect(await fresh.evaluate(`fetch('/x').then(String, () => 'failed')`)).toBe('failed')
+    await fresh.open('about:blank')
+  })
+
   test('opens a host under `ask` only for a call that a person approved', async () => {
     const { tab, good, egress, origin } = rig
     const asked = `http://asked.test:${good.port}/page`

@@ -17,6 +17,8 @@ interface BlockedCount {
 /** A running count. */
 export interface BlockedCounter {
   now(): BlockedCount
+  /** The count as a sentence; undefined if nothing was blocked. It names hosts, and nothing else that a page could choose. */
+  text(): string | undefined
   end(): void
 }
 
@@ -84,6 +86,7 @@ export function createBlockedLog({ host, causesOf, record }: BlockedLogOptions):
       counts.add(sum)
       return {
         now: () => ({ requests: sum.requests, hosts: [...sum.hosts.keys()], more: sum.more }),
+        text: () => textOf(sum),
         end: () => void counts.delete(sum),
       }
     },
@@ -176,6 +179,16 @@ class Sum {
     if (known === undefined && this.hosts.size >= MAX_BLOCKED_HOSTS) this.more += requests
     else this.hosts.set(label, (known ?? 0) + requests)
   }
+}
+
+const MAX_NAMED = 3
+
+function textOf({ requests, hosts }: Sum): string | undefined {
+  if (requests === 0) return undefined
+  const names = [...hosts.keys()].map((host) => `\`${host}\``)
+  const others = names.length > MAX_NAMED ? ' and others' : ''
+  const sent = requests === 1 ? '1 request' : `${requests} requests`
+  return `the egress rules blocked ${sent} of the browser to ${names.slice(0, MAX_NAMED).join(', ')}${others}`
 }
 
 /** The requests of one page load or of several. */
