@@ -2,6 +2,7 @@
 
 import { createSocket } from 'node:dgram'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Receipt } from '@tollgate/evidence'
 import { expect, vi } from 'vitest'
@@ -25,15 +26,16 @@ export interface Counter {
   close(): Promise<void>
 }
 
-/** Starts a server on a loopback address. */
-export async function startCounter(answer: Answer, address = '127.0.0.1'): Promise<Counter> {
+/** Starts a server on loopback, with TLS if it gets a key. */
+export async function startCounter(answer: Answer, tls?: ServerOptions): Promise<Counter> {
   const paths: string[] = []
   const sockets = new Set<Socket>()
   let connections = 0
-  const server: Server = createServer((asked, response) => {
+  const take: Answer = (asked, response) => {
     paths.push(asked.url ?? '')
     answer(asked, response)
-  })
+  }
+  const server: Server = tls ? createSecureServer(tls, take) : createServer(take)
   server.on('upgrade', (asked, socket) => {
     paths.push(asked.url ?? '')
     socket.destroy()
@@ -43,7 +45,7 @@ export async function startCounter(answer: Answer, address = '127.0.0.1'): Promi
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  await new Promise<void>((listening) => server.listen(0, address, listening))
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   const counter: Counter = {
     port: (server.address() as AddressInfo).port,
     get connections() {
@@ -140,6 +142,7 @@ ${more}`,
   })
   const browser = await startChromium(path, [
     ...egress.flags,
+    '--ignore-certificate-errors',
     // Service workers need it.
     `--unsafely-treat-insecure-origin-as-secure=${origin}`,
   ])

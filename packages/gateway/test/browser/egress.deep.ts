@@ -1,9 +1,12 @@
 // All techniques by which a page sends requests, in a guarded Chromium.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { setFreeze } from '@tollgate/kernel/admin'
+import { readFileSync } from 'node:fs'
+import { activatePolicy, setFreeze } from '@tollgate/kernel/admin'
 import { findChromium, startChromium } from '../../src/browser/chromium.ts'
-import { openTestTab, startRig, tryTechnique, type EgressRig } from './egress-rig.ts'
+import { GOOD, openTestTab, startCounter, startRig, tryTechnique, type EgressRig } from './egress-rig.ts'
+import { policyOf } from '../../../kernel/test/rig.ts'
+import { tlsFiles } from '../serve/serve-rig.ts'
 import { COMMON, RARE } from './egress-techniques.ts'
 
 const path = findChromium()
@@ -27,6 +30,31 @@ describe.skipIf(path === undefined)('a guarded browser', () => {
       await tryTechnique(rig, technique)
     },
   )
+
+  test('loads pages with TLS, and follows no redirect from them to another host', async () => {
+    const { cert, key } = tlsFiles()
+    const secure = await startCounter(GOOD, { cert: readFileSync(cert), key: readFileSync(key) })
+    const { kernel } = rig.rig
+    const before = kernel.policies.get('default')
+    const allowed = `[ 'secure.test:${secure.port}', '127.0.0.1:${secure.port}' ]`
+    await activatePolicy(kernel, policyOf(`rules: []\ngates: { egress: { allow: ${allowed} } }`), 'user:olga')
+    const origin = `https://secure.test:${secure.port}`
+    expect(await rig.tab.open(`${origin}/page`)).toBe('')
+    expect(await rig.tab.evaluate(`fetch('/other').then((r) => r.status)`)).toBe(200)
+    const evil = encodeURIComponent(`https://evil.test:${rig.evil.port}/`)
+    expect(await rig.tab.evaluate(`fetch('/redirect?to=${evil}').then(String, () => 'failed')`)).toBe(
+      'failed',
+    )
+    expect(
+      await rig.tab.evaluate(`new Promise((done) => {
+      const socket = new WebSocket('wss://evil.test:${rig.evil.port}/')
+      socket.onerror = () => done('failed')
+    })`),
+    ).toBe('failed')
+    expect(await rig.tab.open(`${origin}/redirect?to=${evil}`)).toContain('net::ERR_TUNNEL')
+    if (before) await activatePolicy(kernel, before, 'user:olga')
+    await secure.close()
+  })
 
   const streamed = async (): Promise<() => Promise<unknown>> => {
     await rig.tab.open(`${rig.origin}/page`)
