@@ -14,6 +14,8 @@ export interface Site {
   readonly asked: string[]
   /** The pages by path; a path without one is not found. */
   readonly pages: Map<string, string>
+  /** Where a path leads to, if it has no page of its own. */
+  readonly redirects: Map<string, string>
   close(): Promise<void>
 }
 
@@ -21,11 +23,15 @@ export interface Site {
 export async function startSite(pages: Readonly<Record<string, string>>): Promise<Site> {
   const asked: string[] = []
   const known = new Map(Object.entries(pages))
+  const redirects = new Map<string, string>()
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://site')
     if (pathname !== '/favicon.ico') asked.push(`${request.method ?? ''} ${request.url ?? ''}`)
     const page = known.get(pathname)
-    response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' })
+    const location = redirects.get(pathname)
+    const status = location !== undefined ? 302 : page === undefined ? 404 : 200
+    const headers = { 'content-type': 'text/html; charset=utf-8', ...(location && { location }) }
+    response.writeHead(status, headers)
     drain(request, () => response.end(page ?? 'not found'))
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
@@ -35,6 +41,7 @@ export async function startSite(pages: Readonly<Record<string, string>>): Promis
     origin: `http://127.0.0.1:${port}`,
     asked,
     pages: known,
+    redirects,
     close: () =>
       new Promise((closed) => {
         server.closeAllConnections()

@@ -32,6 +32,14 @@ describe('a snapshot of @playwright/mcp', () => {
     expect(seen.get('f1e4')).toEqual({ ref: 'f1e4', role: 'textbox', name: 'Name', inFrame: true })
   })
 
+  it('knows the page by the first reference, as its prefix changes with each navigation', () => {
+    const later = '- heading "Shop" [ref=f10e2]\n- iframe [ref=f10e3]:\n  - button "Buy" [ref=f11e1]'
+    const inFrame = [...readSnapshot('playwright', later).values()].map((each) => each.inFrame)
+    expect(inFrame).toEqual([false, false, true])
+    const part = [...readSnapshot('playwright', later, true).values()].map((each) => each.inFrame)
+    expect(part).toEqual([true, true, true])
+  })
+
   it('takes no reference from the name of an element', () => {
     expect(seen.get('e77')).toBeUndefined()
     expect(seen.get('e3')).toMatchObject({ name: 'Pay "now" [ref=e77]: it\'s ok', box: [8, -206, 177, 21] })

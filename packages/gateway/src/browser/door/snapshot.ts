@@ -4,7 +4,7 @@ import type { AdapterName } from './adapters.ts'
 
 /** An element as the agent saw it. */
 export interface SnapshotElement {
-  /** `e3`, `f1e3` in a frame, or `1_2`. */
+  /** `e3`, `f1e3`, or `1_2`. */
   readonly ref: string
   readonly role: string
   readonly name: string
@@ -21,13 +21,29 @@ const MAX_ELEMENTS = 20_000
 const MAX_NAME = 500
 const MAX_TEXT = 8 << 20
 
-/** The elements in a result of a server. */
-export function readSnapshot(adapter: AdapterName, result: string): ReadonlyMap<string, SnapshotElement> {
-  return collect(result, adapter === 'playwright' ? playwrightLine : devtoolsLines())
+/** The elements in a result of a server. The first one of a whole snapshot is in the page itself, that of a part may be in a frame. */
+export function readSnapshot(
+  adapter: AdapterName,
+  result: string,
+  isPart = false,
+): ReadonlyMap<string, SnapshotElement> {
+  return collect(result, adapter === 'playwright' ? playwrightLines(isPart) : devtoolsLines())
+}
+
+/** References of one document have one prefix: none, or `f3` after navigations and in frames. */
+function playwrightLines(isPart: boolean): (line: string) => SnapshotElement | undefined {
+  let main: string | undefined
+  return (line) => {
+    const element = playwrightLine(line)
+    if (!element) return undefined
+    const prefix = element.ref.replace(/e\d+$/, '')
+    main ??= prefix
+    return { ...element, inFrame: isPart || prefix !== main }
+  }
 }
 
 /** A line such as `- button "Pay" [ref=e3] [box=1,2,30,40]`; in single quotes if YAML needs it. */
-function playwrightLine(line: string): SnapshotElement | undefined {
+function playwrightLine(line: string): Omit<SnapshotElement, 'inFrame'> | undefined {
   const [, quote, written = ''] = /^ *- ('?)(.*)$/.exec(line) ?? []
   const body = quote === "'" ? written.replaceAll("''", "'") : written
   const plain = body.replace(QUOTED, '""')
@@ -41,7 +57,6 @@ function playwrightLine(line: string): SnapshotElement | undefined {
     ref,
     role,
     name: nameIn(QUOTED.exec(body)?.[0]),
-    inFrame: ref.startsWith('f'),
     ...(known && { box: [x, y, width, height] as const }),
   }
 }

@@ -48,11 +48,11 @@ export function createTargeting(adapter: AdapterName, bind: Bind): Targeting {
       return { shown: shownOf(state, elements), bound }
     },
     async learn(page, result, { elements }, seen) {
-      const found = readSnapshot(adapter, result)
-      if (found.size === 0) return
-      const now = asSeen(found, seen, await scrollOf(page))
       // The snapshot of a part leaves the rest as it was.
       const isPart = elements.length > 0
+      const found = readSnapshot(adapter, result, isPart)
+      if (found.size === 0) return
+      const now = asSeen(found, seen, await scrollOf(page))
       known.set(page, isPart ? new Map([...(known.get(page) ?? []), ...now]) : now)
     },
   }
