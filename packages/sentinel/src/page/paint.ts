@@ -95,7 +95,7 @@ export function paintOf(element: Element, style: CSSStyleDeclaration, before: Pa
   const place = stacks ? layerOf(style, position, before, order, isContext) : before
   const own = { display, position, box, style }
   // Most elements inside of lines change nothing.
-  if (inline && isClear && !stacks)
+  if (inline && isClear && !stacks && !isStruck(style))
     return { ...own, port: before.port, colour: undefined, cover: 0, paint: before }
   const out = position === 'absolute' || position === 'fixed' ? outside(position, before.holder) : before
   const outer = out === before ? before.clip : common(out.clip, legacyClip(element, style))
@@ -108,7 +108,11 @@ export function paintOf(element: Element, style: CSSStyleDeclaration, before: Pa
     colour: background?.colour,
     cover: coverOf(background, opacity, stacks && isBlurring(style)),
     paint: {
-      away: before.away ?? (opacity < UNREADABLE ? 'TRANSPARENT_TEXT' : undefined) ?? effects.away,
+      away:
+        before.away ??
+        (opacity < UNREADABLE ? 'TRANSPARENT_TEXT' : undefined) ??
+        effects.away ??
+        (isStruck(style) ? 'UNRESOLVED_PAINT' : undefined),
       opacity,
       back: background ? background.back : before.back,
       through: background ? background.through : before.through,
@@ -129,6 +133,14 @@ export function paintOf(element: Element, style: CSSStyleDeclaration, before: Pa
       arranges: !inline && (display.includes('flex') || display.includes('grid')),
     },
   }
+}
+
+/** A line through text hides it from this part of its size on. */
+const THICK = 0.4
+
+function isStruck(style: CSSStyleDeclaration): boolean {
+  if (!style.textDecorationLine.includes('line-through')) return false
+  return parseFloat(style.textDecorationThickness) > parseFloat(style.fontSize) * THICK
 }
 
 /** The part of what is under it that an element hides. */

@@ -49,8 +49,11 @@ export function lettersOf({ element, style, display, isDrawing, order }: Lettere
   return {
     away: isShown(element, style, display) ? undefined : 'NOT_RENDERED',
     size: parseFloat(fontSize),
-    colour:
-      isDrawing && colour ? [colour[0], colour[1], colour[2], colour[3] * Number(style.fillOpacity)] : colour,
+    colour: isDrawing
+      ? colour && [colour[0], colour[1], colour[2], colour[3] * Number(style.fillOpacity)]
+      : isStroked(style, fontSize)
+        ? undefined
+        : colour,
     outlined: () => isOutlined(style, isDrawing),
     transform: textTransform,
     reversed: unicodeBidi.endsWith('override') && style.direction === 'rtl',
@@ -76,6 +79,18 @@ const RENDERED = { visibilityProperty: true }
 function isOutlined(style: CSSStyleDeclaration, isDrawing: boolean): boolean {
   if (isDrawing) return style.stroke !== 'none'
   return style.textShadow !== 'none' || style.webkitTextStrokeWidth !== '0px'
+}
+
+/** The part of a letter's size from which its outline hides it. */
+const THICK = 0.15
+
+function isStroked(style: CSSStyleDeclaration, fontSize: string): boolean {
+  const width = style.webkitTextStrokeWidth
+  return (
+    width !== '0px' &&
+    parseFloat(width) > parseFloat(fontSize) * THICK &&
+    !style.paintOrder.startsWith('stroke')
+  )
 }
 
 const LEAST_SIZE = 4
