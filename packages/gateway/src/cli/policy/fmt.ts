@@ -7,7 +7,7 @@ import { formatPolicy } from '../../workbench/format.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf } from '../program/connect.ts'
 import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
-import { replaceFile } from '../setup/changes/replace-file.ts'
+import { replaceFile } from '../program/replace-file.ts'
 import { placed } from './policy-file.ts'
 
 interface FmtOptions extends DataOptions {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { CommandError } from '../../program/terminal.ts'
 import { hashOf, readJournal, writeJournal, type FileRecord, type Place, type SetupRun } from './journal.ts'
 import { locked } from './lock.ts'
-import { copyAside, replaceFile } from './replace-file.ts'
+import { copyAside, replaceFile } from '../../program/replace-file.ts'
 import { undoRun } from './undo.ts'
 
 /** A change of one file. */

@@ -7,7 +7,7 @@ import { defaultData } from '../../../config/place.ts'
 import { makeDirectory } from '../../../directory.ts'
 import { readIfThere } from '../../program/connect.ts'
 import { CommandError } from '../../program/terminal.ts'
-import { writePrivate } from './replace-file.ts'
+import { writePrivate } from '../../program/replace-file.ts'
 
 /** One changed file. */
 export interface FileRecord {

@@ -3,7 +3,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { hashOf, readJournal, writeJournal, type FileRecord, type Place, type SetupRun } from './journal.ts'
 import { locked } from './lock.ts'
-import { replaceFile } from './replace-file.ts'
+import { replaceFile } from '../../program/replace-file.ts'
 
 /** The outcome for one file. `kept` and `refused` leave it as it is. */
 export interface Undone {

@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs'
 import process from 'node:process'
-import { syncPath } from '../../../directory.ts'
+import { syncPath } from '../../directory.ts'
 
 /** Replaces the contents. Mode and owner stay, and a symbolic link still leads to the same file. @throws if nothing was changed. */
 export function replaceFile(file: string, bytes: Uint8Array): void {
