@@ -1,16 +1,23 @@
-// The parameters of a request that all dialects read in the same way.
+// The members of a request that several dialects share.
 
 import { isList, type Json, type JsonObject } from '@tollgate/evidence'
-import { ambiguous, notGoverned } from './dialect.ts'
+import { ambiguous } from './dialect.ts'
 
-/** Parameters of both APIs of OpenAI. None of them makes the provider run something or keeps a reply for later. */
-export const OPENAI_PARAMETERS: readonly string[] = [
+/** Members of both APIs of OpenAI that the gateway reads. */
+export const OPENAI_READ: Readonly<Record<string, string>> = {
+  metadata: 'the member `tollgate_session` names the session, and is removed',
+  model: 'a model that searches the web by itself counts as `openai/web_search`',
+  stream: 'true or false',
+  tool_choice: 'removed together with the last tool',
+  parallel_tool_calls: 'removed together with the last tool',
+  tools: 'declares the tools of the agent, and those that run at the provider',
+}
+
+/** Members of both APIs of OpenAI that are forwarded unread. */
+export const OPENAI_FORWARDED: readonly string[] = [
   'frequency_penalty',
   'logit_bias',
-  'metadata',
-  'model',
   'moderation',
-  'parallel_tool_calls',
   'presence_penalty',
   'prompt_cache_key',
   'prompt_cache_options',
@@ -21,11 +28,8 @@ export const OPENAI_PARAMETERS: readonly string[] = [
   'service_tier',
   'stop',
   'store',
-  'stream',
   'stream_options',
   'temperature',
-  'tool_choice',
-  'tools',
   'top_logprobs',
   'top_p',
   'user',
@@ -42,24 +46,14 @@ export const OPENAI_PARAMETERS: readonly string[] = [
   'top_k',
 ]
 
-/** The remedy in a refusal of an unknown parameter of OpenAI. */
+/** Members of both APIs of OpenAI that are removed. */
+export const OPENAI_DROPPED: Readonly<Record<string, string>> = {
+  client_metadata: 'facts about the machine of the client, which the model does not need',
+}
+
+/** The remedy in a refusal of an unknown member of OpenAI. */
 export const OPENAI_REMEDY: string =
   'add it to `llm.openai.parameters` in tollgate.yaml if it cannot make the provider run a tool or keep a reply for later'
-
-const SHOWABLE = /^[\w.-]{1,64}$/
-
-/** Refuses a parameter that is neither known nor configured. `nameless` replaces a name that is not shown. @throws Refused */
-export function checkParameters(
-  body: JsonObject,
-  known: readonly ReadonlySet<string>[],
-  remedy: string,
-  nameless = 'a parameter of the request',
-): void {
-  const name = Object.keys(body).find((each) => !known.some((names) => names.has(each)))
-  if (name === undefined) return
-  if (!SHOWABLE.test(name)) throw notGoverned(`${nameless} is unknown; ${remedy}`)
-  throw notGoverned(`the parameter \`${name}\` is unknown; ${remedy}`, name)
-}
 
 /** Whether a stream is requested. @throws Refused if the value is invalid. */
 export function streamOf({ stream }: JsonObject): boolean {

@@ -8,8 +8,8 @@ import { wordsIn } from './context-texts.ts'
 import {
   ambiguous,
   notGoverned,
-  Refused,
   tooLarge,
+  type Refused,
   type RequestReading,
   type Restored,
   type Result,
@@ -17,42 +17,9 @@ import {
 } from '../dialect.ts'
 import { isGiven } from '../filter.ts'
 import { blockKind } from './blocks.ts'
-import { checkParameters, streamOf } from '../parameters.ts'
-
-const PARAMETERS: ReadonlySet<string> = new Set([
-  'model',
-  'max_tokens',
-  'messages',
-  'system',
-  'metadata',
-  'stop_sequences',
-  'stream',
-  'temperature',
-  'top_p',
-  'top_k',
-  'tools',
-  'tool_choice',
-  'thinking',
-  'service_tier',
-  'speed',
-  'inference_geo',
-  'cache_control',
-  'container',
-  'mcp_servers',
-  'context_management',
-  'compaction',
-  'output_config',
-  'output_format',
-  'diagnostics',
-  'fallbacks',
-  'fallback_credit_token',
-  'user_profile_id',
-  'workspace_id',
-  'betas',
-  'anthropic_version',
-  'anthropic_beta',
-  'thread',
-])
+import { streamOf } from '../parameters.ts'
+import { takeMembers } from '../request-members.ts'
+import { MESSAGES_MEMBERS } from './request-members.ts'
 
 /** Reads a request. Its results can be changed in place later. @throws Refused */
 export function readRequest(
@@ -60,8 +27,7 @@ export function readRequest(
   further: ReadonlySet<string>,
   restored: Restored = (text) => text,
 ): RequestReading {
-  checkThread(body)
-  checkParameters(body, [PARAMETERS, further], REMEDY, 'a parameter')
+  const dropped = takeMembers(body, MESSAGES_MEMBERS, further)
   checkFallbacks(body['fallbacks'])
   const list = new ToolList()
   list.takeAll(body['tools'])
@@ -75,20 +41,8 @@ export function readRequest(
     tools: list.tools,
     hosted: list.hosted,
     turns: conversation.turns,
-    changed: conversation.changed,
+    changed: dropped || conversation.changed,
   }
-}
-
-const REMEDY =
-  'if it cannot make the provider run a tool, add it to `llm.anthropic.parameters` in tollgate.yaml'
-
-function checkThread({ thread }: JsonObject): void {
-  if (!isGiven(thread)) return
-  const why = '`thread` is not governed, because the earlier conversation stays at the provider'
-  // The official client then sends the whole conversation.
-  const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] }
-  const message = `${why}; send the whole conversation in \`messages\``
-  throw new Refused(400, 'ROUTE_NOT_GOVERNED', message, 'thread', details)
 }
 
 const FALLBACK: readonly string[] = ['model', 'max_tokens', 'output_config', 'speed', 'thinking']

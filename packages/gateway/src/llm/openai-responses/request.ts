@@ -15,8 +15,10 @@ import { entryOf, isGiven, only } from '../filter.ts'
 import { Approvals } from './approvals.ts'
 import { callKind, refOf } from './calls.ts'
 import { readFileData } from '../files.ts'
-import { checkParameters, OPENAI_PARAMETERS, OPENAI_REMEDY, searchesWeb, streamOf } from '../parameters.ts'
+import { searchesWeb, streamOf } from '../parameters.ts'
+import { takeMembers } from '../request-members.ts'
 import { ranKind } from './ran.ts'
+import { RESPONSES_MEMBERS } from './request-members.ts'
 import { become, isResultType, resultOf, resultRef } from './results.ts'
 import { idOf, OUR_MESSAGE } from './text.ts'
 import { ToolBook } from './tools.ts'
@@ -26,25 +28,10 @@ export interface ResponsesReading extends RequestReading {
   readonly references: readonly string[]
   /** Approvals that it uses for the first time. */
   readonly spends: readonly string[]
-  /** Whether reading changed the body: items of the gateway, which the upstream does not know, are written out. */
+  /** Whether reading changed the body: members were dropped, or items of the gateway are written out. */
   readonly changed: boolean
 }
 
-const PARAMETERS: ReadonlySet<string> = new Set([
-  ...OPENAI_PARAMETERS,
-  'background',
-  'context_management',
-  'conversation',
-  'include',
-  'input',
-  'instructions',
-  'max_output_tokens',
-  'max_tool_calls',
-  'previous_response_id',
-  'prompt',
-  'text',
-  'truncation',
-])
 const MAX_ITEMS = 20_000
 const MAX_RESULTS = 10_000
 
@@ -54,8 +41,8 @@ export function readRequest(
   further: ReadonlySet<string>,
   restored: Restored = (text) => text,
 ): ResponsesReading {
-  checkParameters(body, [PARAMETERS, further], OPENAI_REMEDY)
-  checkUnseen(body)
+  const dropped = takeMembers(body, RESPONSES_MEMBERS, further)
+  checkValues(body)
   const stream = streamOf(body)
   const book = new ToolBook()
   // `models` is not in the dialect, but may be configured.
@@ -71,22 +58,12 @@ export function readRequest(
     turns: talk.turns,
     references: [...talk.references, ...talk.approvals.needed()],
     spends: talk.approvals.spent(),
-    changed: talk.changed,
+    changed: dropped || talk.changed,
   }
 }
 
-/** Content at the provider was not judged here and may bring tools or results. */
-const UNSEEN: Readonly<Record<string, string>> = {
-  previous_response_id: 'send the whole conversation in `input` instead',
-  conversation: 'send the whole conversation in `input` instead',
-  prompt: 'send its text in `instructions` or `input`, and its tools in `tools`',
-}
-
-/** Refuses parameters that would let a call arrive unseen. */
-function checkUnseen(body: JsonObject): void {
-  for (const [name, remedy] of Object.entries(UNSEEN)) {
-    if (isGiven(body[name])) throw notGoverned(`\`${name}\` is not governed; ${remedy}`, name)
-  }
+/** Refuses values that would let a call arrive unseen. */
+function checkValues(body: JsonObject): void {
   const { background, context_management: management } = body
   if (isGiven(background) && background !== false) {
     throw notGoverned(
