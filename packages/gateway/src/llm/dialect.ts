@@ -54,6 +54,16 @@ export interface HostedTool {
   readonly args: JsonObject
   /** False for an unknown kind, which is denied. */
   readonly known: boolean
+  /** Where the request has it; undefined if it cannot be removed. Tools of one entry share a place. */
+  readonly place?: ToolPlace | undefined
+  /** The name under which replies refer to it, if there is one. */
+  readonly declares?: string | undefined
+}
+
+/** The place of a tool in the body of a request. */
+export interface ToolPlace {
+  /** Removes the entry from the body. */
+  remove(): void
 }
 
 /** A tool of an unknown type. Its name in the policy is undefined if the type is not a plain word. */

@@ -11,7 +11,7 @@ import { KeptAnswers, type AnswerAttempt } from './answers.ts'
 import { readBody } from './body.ts'
 import { Garbled, notGoverned, Refused, type Dialect, type RequestReading } from './dialect.ts'
 import { failureReply, forward, refusalReply, type Entered } from './entered.ts'
-import { admitHosted, type Hosted } from './hosted.ts'
+import { admitHosted, type Hosted, type RemovedBefore } from './hosted.ts'
 import { createJudge } from './judge.ts'
 import { claimsOf, receive } from './receive.ts'
 import { answerStreamed, answerWhole, nothing, recordUnreadable } from './replies.ts'
@@ -48,6 +48,7 @@ export class GovernedRequests {
   readonly #options: GovernOptions
   readonly #answers: KeptAnswers
   readonly #seen: SeenTurns = { results: new Recent(MAX_REMEMBERED), words: new Recent(MAX_REMEMBERED) }
+  readonly #removed: RemovedBefore = new Recent(MAX_REMEMBERED)
   /** Items that this door issued, by owner and id. */
   readonly #items = new Recent<true>(MAX_ITEMS)
 
@@ -139,10 +140,12 @@ export class GovernedRequests {
     await takeScope(kernel, asked, caller, claims)
     const context = { kernel, caller, claims, tally, sources: [], onDecided: [], rulings }
     const changed = await takeTurns(context, reading, body, this.#seen)
-    const hosted = await admitHosted(context, reading.hosted)
+    const { hosted, removed } = await admitHosted(context, reading.hosted, body.value, this.#removed)
     for (const name of reading.spends ?? []) this.#items.delete(`${caller.owner}\n${name}`)
-    const { stream, tools } = reading
-    const written = body.written(changed || stripped || reading.changed === true)
+    const { stream } = reading
+    const gone = new Set(removed.map(({ declares }) => declares))
+    const tools = new Map([...reading.tools].filter(([name]) => !gone.has(name)))
+    const written = body.written(changed || stripped || reading.changed === true || removed.length > 0)
     return { context, hosted, stream, tools, body: written }
   }
 

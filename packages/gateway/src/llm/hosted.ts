@@ -1,7 +1,7 @@
 // Tools that run at the provider. They run before the reply exists, so they are judged with the request. Their effects are
 // recorded before the reply is forwarded.
 
-import { canonicalBytes, type Json, type JsonObject } from '@tollgate/evidence'
+import { canonicalBytes, sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
 import {
   authorize,
   complete,
@@ -16,8 +16,9 @@ import {
 import { inspect } from '@tollgate/kernel/detection'
 import type { Policy } from '@tollgate/kernel/policy'
 import { denialText } from '../verdict.ts'
-import { Refused, type HostedTool } from './dialect.ts'
-import { callOf, count, type RequestContext } from './request-context.ts'
+import { Refused, type HostedTool, type ToolPlace } from './dialect.ts'
+import { removeTools } from './removal.ts'
+import { callOf, count, ownerOf, type RequestContext } from './request-context.ts'
 
 /** The provider's tools of one request. */
 export interface Hosted {
@@ -27,31 +28,80 @@ export interface Hosted {
   close(how: 'done' | 'unknown' | 'unsent'): Promise<void>
 }
 
-interface Allowed {
-  readonly tool: string
-  readonly permit: Permit
+/** Decisions on removed tools, so that a session that repeats them has one receipt for each. */
+export type RemovedBefore = Map<string, Decided>
+
+interface Admission {
+  readonly hosted: Hosted
+  /** Tools that are no longer in the body. */
+  readonly removed: readonly HostedTool[]
 }
 
-/** Judges the tools before the request is sent. @throws Refused if one is not allowed; then nothing runs. */
-export async function admitHosted(context: RequestContext, tools: readonly HostedTool[]): Promise<Hosted> {
-  const judged = await Promise.all(tools.map((tool) => judgeHosted(context, tool)))
-  const allowed = judged.flatMap(({ tool, permit }) =>
-    permit && tool !== undefined ? [{ tool, permit }] : [],
+/**
+ * Judges the tools before the request is sent. If the policy says so, removes undeclared tools from the body. @throws Refused if
+ * another one is not allowed, or if the request forces a removed one; then nothing runs.
+ */
+export async function admitHosted(
+  context: RequestContext,
+  tools: readonly HostedTool[],
+  body: JsonObject,
+  before: RemovedBefore,
+): Promise<Admission> {
+  const judged = await Promise.all(tools.map((tool) => judgeHosted(context, tool, before)))
+  const places = new Set(judged.flatMap(({ removable, place }) => (removable && place ? [place] : [])))
+  const isGone = ({ place }: JudgedTool): boolean => place !== undefined && places.has(place)
+  const hosted = createHosted(
+    context,
+    judged.filter((one) => !isGone(one)),
   )
-  const hosted = createHosted(context, allowed)
-  const refused = judged.find(({ permit }) => !permit)
-  if (!refused) return hosted
+  // Another tool of a removed entry may be allowed. It does not run either.
+  await createHosted(context, judged.filter(isGone)).close('unsent')
+  const removed = judged.filter(isGone)
+  const refused =
+    judged.find(({ permit, removable }) => !permit && !removable) ?? forced(body, places, removed)
+  if (!refused) {
+    context.tally.removed.push(...new Set(removed.map(({ tool }) => tool ?? 'unnamed')))
+    return { hosted, removed }
+  }
   await hosted.close('unsent')
   throw refusalOf(refused)
 }
 
-interface JudgedTool extends Pick<HostedTool, 'tool' | 'known'> {
-  readonly decided: Decided
-  readonly permit: Permit | undefined
+/** Removes tools; a removed tool if the request needs one of them. */
+function forced(
+  body: JsonObject,
+  places: ReadonlySet<ToolPlace>,
+  [removed]: readonly JudgedTool[],
+): JudgedTool | undefined {
+  return places.size === 0 || removeTools(body, places) ? undefined : removed
 }
 
-async function judgeHosted(context: RequestContext, { tool, args, known }: HostedTool): Promise<JudgedTool> {
-  const { decided, permit } = await authorize(context.kernel, {
+interface JudgedTool extends HostedTool {
+  readonly decided: Decided
+  readonly permit: Permit | undefined
+  /** Whether the policy wants it removed instead of refusing the request. */
+  readonly removable: boolean
+}
+
+const UNDECLARED = 'DENY_TOOL_NOT_FOUND'
+
+async function judgeHosted(
+  context: RequestContext,
+  hosted: HostedTool,
+  before: RemovedBefore,
+): Promise<JudgedTool> {
+  const { kernel, caller, tally } = context
+  const { tool, args, known, place } = hosted
+  const { providerTools } = policyOf(kernel, caller.identity.tenant)
+  const mayRemove = place !== undefined && providerTools.undeclared === 'remove'
+  const name = mayRemove ? nameOf(context, hosted) : undefined
+  const earlier = name === undefined ? undefined : before.get(name)
+  if (earlier?.receipt !== undefined) {
+    tally.DENY++
+    tally.receipts.push(earlier.receipt)
+    return { ...hosted, decided: earlier, permit: undefined, removable: true }
+  }
+  const { decided, permit } = await authorize(kernel, {
     ...callOf(context, 'enforced'),
     tool,
     args,
@@ -59,10 +109,25 @@ async function judgeHosted(context: RequestContext, { tool, args, known }: Hoste
     ...(!known && { offered: null }),
   })
   count(context, decided)
-  return { tool, known, decided, permit }
+  const removable = mayRemove && decided.reason === UNDECLARED
+  if (removable && name !== undefined) before.set(name, decided)
+  return { ...hosted, decided, permit, removable }
 }
 
-function refusalOf({ decided, tool, known }: JudgedTool): Refused {
+/** A name for a tool of a session that changes with everything that could declare it. */
+function nameOf(context: RequestContext, { tool, args, known }: HostedTool): string {
+  const { tenant, principal, session } = ownerOf(context)
+  const { catalogue } = context.kernel
+  const { hash } = policyOf(context.kernel, tenant)
+  const text = [tenant, principal, session, hash, catalogue.changes, tool ?? null, known, args]
+  return sha256Hex(JSON.stringify(text).toWellFormed())
+}
+
+function refusalOf({ decided, tool, known, removable }: JudgedTool): Refused {
+  if (removable) {
+    const message = `\`${tool ?? 'a tool'}\` is removed from requests, because the policy does not declare it, and \`tool_choice\` requires it, so nothing was sent. Send \`tool_choice: auto\`, or declare the tool. Receipt: ${decided.receipt ?? 'none'}`
+    return new Refused(403, decided.reason, message, 'tool_choice')
+  }
   if (!known) {
     const type = tool === undefined ? 'A tool type in the request' : `\`${tool}\``
     const message = `${type} is not a known tool type for this route, so nothing was sent. Use one of the types in docs/llm.md. Receipt: ${decided.receipt ?? 'none'}`
@@ -73,7 +138,10 @@ function refusalOf({ decided, tool, known }: JudgedTool): Refused {
   return new Refused(403, decided.reason, text, 'tools')
 }
 
-function createHosted({ kernel, caller }: RequestContext, allowed: readonly Allowed[]): Hosted {
+function createHosted({ kernel, caller }: RequestContext, judged: readonly JudgedTool[]): Hosted {
+  const allowed = judged.flatMap(({ tool, permit }) =>
+    permit && tool !== undefined ? [{ tool, permit }] : [],
+  )
   const items = new Map<string, JsonObject[]>(allowed.map(({ tool }) => [tool, []]))
   let closed = false
   return {

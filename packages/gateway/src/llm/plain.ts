@@ -22,8 +22,8 @@ export async function answerPlain(entered: Entered, { log, body, size }: PlainOp
   const summary = summaryHeaders(createTally(), size())
   try {
     const bytes = route.method === 'POST' ? await receive(asked, body) : undefined
-    if (bytes && route.counts) requireNoServers(route.counts, bytes, entered)
-    const reply = await forward(entered, false, bytes && [bytes])
+    const sent = bytes && (route.counts ? countable(route.counts, bytes, entered) : [bytes])
+    const reply = await forward(entered, false, sent)
     if (reply.status !== 200) return await refusalReply(entered, reply, log, () => summary)
     requireType(reply, 'application/json')
     return {
@@ -36,16 +36,15 @@ export async function answerPlain(entered: Entered, { log, body, size }: PlainOp
   }
 }
 
-/** Counting tokens must not make the provider contact an MCP server. */
-function requireNoServers(dialect: Dialect, bytes: Uint8Array, { address, admit }: Entered): void {
-  const { value } = readBody(bytes, admit)
-  const { hosted } = dialect.readRequest(value, new Set([...address.parameters, ...ONLY_COUNTED]))
-  if (hosted.every(({ tool, known }) => known && !tool?.endsWith('/mcp'))) return
+/** The body to forward for counting its tokens, which must not make the provider contact an MCP server. @throws Refused */
+function countable(dialect: Dialect, bytes: Uint8Array, { address, admit }: Entered): readonly Uint8Array[] {
+  const body = readBody(bytes, admit)
+  const { hosted, changed = false } = dialect.readRequest(body.value, address.parameters)
+  const isPlain = hosted.every(({ tool, known }) => known && !tool?.endsWith('/mcp'))
+  if (isPlain) return body.written(changed)
   const message = 'tokens are not counted for requests with MCP servers or unknown tools; leave those out'
   throw new Refused(403, 'ROUTE_NOT_GOVERNED', message, 'tools')
 }
-
-const ONLY_COUNTED = ['conversation', 'previous_response_id']
 
 async function* untilOver(entered: Entered, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {

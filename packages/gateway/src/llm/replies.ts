@@ -16,7 +16,14 @@ import { Outgoing } from './outgoing.ts'
 import { pump } from './pump.ts'
 import { readJson } from './read-json.ts'
 import { LlmUpstreamFault, requireType, textOf, type UpstreamReply } from './upstream.ts'
-import { callOf, count, summaryComment, summaryHeaders, type RequestContext } from './request-context.ts'
+import {
+  callOf,
+  count,
+  removedHeader,
+  summaryComment,
+  summaryHeaders,
+  type RequestContext,
+} from './request-context.ts'
 
 /** A reply, with everything needed to judge it. */
 interface Judging {
@@ -96,6 +103,7 @@ export async function answerStreamed(judging: Judging): Promise<Reply> {
     // Proxies must not buffer.
     'x-accel-buffering': 'no',
     ...summaryHeaders(undefined, size()),
+    ...removedHeader(context.tally),
   }
   const rewriter = dialect.openStream(judge, onItem)
   void run(judging, rewriter, outgoing, headers)

@@ -33,10 +33,12 @@ export interface DecisionTally {
   ESCALATE: number
   /** How many of the allowed calls only observe mode allowed. */
   observed: number
+  /** The names of tools that were removed from the request. */
+  readonly removed: string[]
 }
 
 export function createTally(): DecisionTally {
-  return { receipts: [], ALLOW: 0, DENY: 0, ESCALATE: 0, observed: 0 }
+  return { receipts: [], ALLOW: 0, DENY: 0, ESCALATE: 0, observed: 0, removed: [] }
 }
 
 /** Counts a decision. */
@@ -59,16 +61,23 @@ export function summaryHeaders(tally: DecisionTally | undefined, size: number): 
       'tollgate-receipts': tally.receipts.slice(0, MAX_RECEIPTS).join(','),
       'tollgate-verdicts': verdictsOf(tally),
       ...(tally.observed > 0 && { 'tollgate-observed': String(tally.observed) }),
+      ...removedHeader(tally),
     }),
     'tollgate-checkpoint-size': String(size),
   }
+}
+
+/** The tools that were removed from the request, as a header. They are known before the reply. */
+export function removedHeader({ removed }: DecisionTally): Record<string, string> {
+  return removed.length === 0 ? {} : { 'tollgate-removed': removed.join(',') }
 }
 
 /** The summary as a comment at the end of a stream. */
 export function summaryComment(tally: DecisionTally, size: number): string {
   const receipts = tally.receipts.join(',')
   const observed = tally.observed > 0 ? ` observed=${tally.observed}` : ''
-  return `: tollgate receipts=${receipts} ${verdictsOf(tally)} checkpoint-size=${size}${observed}\n\n`
+  const removed = tally.removed.length > 0 ? ` removed=${tally.removed.join(',')}` : ''
+  return `: tollgate receipts=${receipts} ${verdictsOf(tally)} checkpoint-size=${size}${observed}${removed}\n\n`
 }
 
 function verdictsOf({ ALLOW, DENY, ESCALATE }: DecisionTally): string {

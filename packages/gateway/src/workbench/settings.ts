@@ -31,7 +31,7 @@ export function sectionsThatDiffer(a: Policy, b: Policy): readonly string[] {
 
 /** Each section as one text, equal for equal meaning. Insignificant order is ignored. */
 function sectionsOf(policy: Policy): Readonly<Record<string, string>> {
-  const { context, principals, tools, rules, approvals, gates } = policy
+  const { context, principals, tools, rules, approvals, providerTools, gates } = policy
   const named = GATE_SECTIONS.map(([gate, { name }]) => [`gates.${name}`, meaningOf(gates[gate])] as const)
   return {
     context: meaningOf(context),
@@ -39,6 +39,7 @@ function sectionsOf(policy: Policy): Readonly<Record<string, string>> {
     tools: JSON.stringify([...toolTexts(policy)].toSorted()) + orderOf(tools, ({ name }) => !name.exact),
     rules: JSON.stringify(rules.map((rule) => ruleText(rule) + askingText(rule))),
     approvals: meaningOf(approvals),
+    'provider-tools': meaningOf(providerTools),
     ...Object.fromEntries(named),
   }
 }

@@ -11,6 +11,7 @@ import { anthropicMessages } from '../../src/llm/anthropic/anthropic.ts'
 import { readBody } from '../../src/llm/body.ts'
 import { Refused, type RequestReading, type Result, type TurnText } from '../../src/llm/dialect.ts'
 import { SECRET } from './anthropic-rig.ts'
+import { withoutPlaces } from './hosted-facts.ts'
 
 const ASKED = { model: 'claude-test', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } }
@@ -27,7 +28,7 @@ function read(
   further: readonly string[] = [],
 ): { body: JsonObject; reading: RequestReading } {
   const body = copyOf({ ...ASKED, ...more })
-  return { body, reading: anthropicMessages.readRequest(body, new Set(further)) }
+  return { body, reading: withoutPlaces(anthropicMessages.readRequest(body, new Set(further))) }
 }
 
 function checkRefused(

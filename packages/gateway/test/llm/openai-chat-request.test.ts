@@ -6,11 +6,12 @@ import { Refused, type RequestReading, type Restored, type Result } from '../../
 import { openaiChat } from '../../src/llm/openai-chat/openai-chat.ts'
 import { readBody, type ReadBody } from '../../src/llm/body.ts'
 import { searchesWeb } from '../../src/llm/parameters.ts'
+import { withoutPlaces } from './hosted-facts.ts'
 
 const HELLO = [{ role: 'user', content: 'hello' }]
 
 function read(body: JsonObject, ...further: string[]): RequestReading {
-  return openaiChat.readRequest({ model: 'm', messages: HELLO, ...body }, new Set(further))
+  return withoutPlaces(openaiChat.readRequest({ model: 'm', messages: HELLO, ...body }, new Set(further)))
 }
 
 function refusalOf(body: JsonObject): Refused {

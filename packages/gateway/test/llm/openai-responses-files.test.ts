@@ -6,13 +6,14 @@ import { readBody, type ReadBody } from '../../src/llm/body.ts'
 import { Refused, type Result } from '../../src/llm/dialect.ts'
 import { readRequest, type ResponsesReading } from '../../src/llm/openai-responses/request.ts'
 import { SECRET } from './openai-responses-rig.ts'
+import { withoutPlaces } from './hosted-facts.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 const base64 = (text: string | Uint8Array): string => Buffer.from(text).toString('base64')
 const dataUrl = (media: string, text: string | Uint8Array): string => `data:${media};base64,${base64(text)}`
 
 function read(body: JsonObject): ResponsesReading {
-  return readRequest({ model: 'm', ...body }, NONE)
+  return withoutPlaces(readRequest({ model: 'm', ...body }, NONE))
 }
 
 function refusalOf(body: JsonObject): Refused {

@@ -20,6 +20,7 @@ import {
   wholeEvents,
   type JudgeScript,
 } from './openai-responses-rig.ts'
+import { withoutPlaces } from './hosted-facts.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
@@ -27,7 +28,7 @@ const PDF = `data:application/pdf;base64,${base64('%PDF-1.7 a')}`
 const PNG = 'data:image/png;base64,iVBORw0KGgo='
 
 function read(body: JsonObject, further: ReadonlySet<string> = NONE): ResponsesReading {
-  return readRequest({ model: 'm', ...body }, further)
+  return withoutPlaces(readRequest({ model: 'm', ...body }, further))
 }
 
 function refusalOf(body: JsonObject): Refused {

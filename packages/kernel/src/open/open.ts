@@ -59,6 +59,7 @@ export const NO_POLICY: Policy = {
   tools: [],
   rules: [],
   approvals: { reason: 'optional' },
+  providerTools: { undeclared: 'refuse' },
   uses: { data: false, sharedLimits: false },
   gates: {
     egress: { allow: [], ask: [], deny: [] },

@@ -64,6 +64,7 @@ export function policyOf(policy: ModelPolicy, number: number, keys: Keys): Polic
     tools: policy.tools.map(toolOf),
     rules: policy.rules.map(ruleOf),
     approvals: { reason: 'optional' },
+    providerTools: { undeclared: 'refuse' },
     uses: {
       data: (taint ?? policy.threat ?? compliance) !== undefined,
       sharedLimits: policy.limits.some(({ scope }) => scope === 'tool' || scope === 'tenant'),

@@ -10,8 +10,10 @@ import {
   type DeclaredTool,
   type HostedTool,
   type Refused,
+  type ToolPlace,
 } from '../dialect.ts'
 import { entryOf, isGiven, only } from '../filter.ts'
+import { placeIn } from '../removal.ts'
 
 const MAX_NAME = 256
 
@@ -51,7 +53,7 @@ export class ToolList {
     if (!isList(tools)) throw ambiguous('`tools` must be a list', 'tools')
     for (const tool of tools) {
       if (!isObject(tool)) throw ambiguous('a tool must be an object', 'tools')
-      this.#take(tool)
+      this.#take(tool, placeIn(tools, tool))
     }
   }
 
@@ -72,7 +74,7 @@ export class ToolList {
     for (const server of servers) {
       const known = server['type'] === 'url' && Object.keys(server).every((name) => SERVER.includes(name))
       const args = only(server, ['name', 'url', 'tool_configuration'])
-      this.#addHosted({ tool: 'anthropic/mcp', args, known })
+      this.#addHosted({ tool: 'anthropic/mcp', args, known, place: placeIn(servers, server) })
     }
   }
 
@@ -86,10 +88,12 @@ export class ToolList {
     const skills = container['skills'] ?? []
     if (!isList(skills) || !skills.every(isObject))
       throw ambiguous('`skills` must be a list of objects', 'container')
-    for (const skill of skills) this.#addHosted({ tool: 'anthropic/skills', args: skill, known: true })
+    for (const skill of skills) {
+      this.#addHosted({ tool: 'anthropic/skills', args: skill, known: true, place: placeIn(skills, skill) })
+    }
   }
 
-  #take(tool: JsonObject): void {
+  #take(tool: JsonObject, place?: ToolPlace): void {
     const type = tool['type'] ?? 'custom'
     if (typeof type !== 'string') throw ambiguous('the type of a tool must be a string', 'tools')
     const family = toolsetOf(type)
@@ -97,9 +101,9 @@ export class ToolList {
     if (family !== undefined) this.#declareFamily(tool, family)
     else if (type === 'custom') this.#declare(tool, schemaOf(tool))
     else if (CLIENT_RUN.includes(kind) && version !== '') this.#declare(tool, undefined)
-    else this.#host(tool, type, entryOf(HOSTED, kind))
+    else this.#host(tool, type, entryOf(HOSTED, kind), place)
     if (RUNS_CODE.includes(kind) && version >= RUNS_CODE_SINCE && !isDirectOnly(tool)) {
-      this.#addHosted({ tool: 'anthropic/code_execution', args: { for: kind }, known: true })
+      this.#addHosted({ tool: 'anthropic/code_execution', args: { for: kind }, known: true, place })
     }
   }
 
@@ -117,10 +121,10 @@ export class ToolList {
     }
   }
 
-  #host(tool: JsonObject, type: string, known: string | undefined): void {
+  #host(tool: JsonObject, type: string, known: string | undefined, place: ToolPlace | undefined): void {
     this.#claim(tool)
-    if (known === undefined) this.#addHosted(unknownTool('anthropic', type))
-    else this.#addHosted({ tool: known, args: settingsOf(tool), known: true })
+    if (known === undefined) this.#addHosted({ ...unknownTool('anthropic', type), place })
+    else this.#addHosted({ tool: known, args: settingsOf(tool), known: true, place })
   }
 
   #addDeclared(name: string, schema: Json | undefined): void {

@@ -10,6 +10,7 @@ import {
   type Refused,
 } from '../dialect.ts'
 import { searchesWeb } from '../parameters.ts'
+import { placeIn } from '../removal.ts'
 
 interface Toolbox {
   readonly tools: ReadonlyMap<string, DeclaredTool>
@@ -41,7 +42,7 @@ export function readTools(body: JsonObject): Toolbox {
     const { type, function: definition, custom } = entry
     if (type === 'function') declare(definition, functionTool(definition), 'tools')
     else if (type === 'custom') declare(custom, { form: 'text', schema: undefined }, 'tools')
-    else host(unknownTool('openai', type))
+    else host({ ...unknownTool('openai', type), place: placeIn(body['tools'], entry) })
   }
   for (const entry of entriesOf(body, 'functions')) declare(entry, functionTool(entry), 'functions')
   const search = searchOf(body)
@@ -60,7 +61,12 @@ function searchOf(body: JsonObject): HostedTool | undefined {
   }
   // OpenRouter tries the models in `models` after the first.
   const isOnline = searchesWeb(model) || searchesWeb(models)
-  return options || isOnline ? { tool: 'openai/web_search', args: options ?? {}, known: true } : undefined
+  if (!options && !isOnline) return undefined
+  // A model that searches by itself would search without the member, too.
+  const place = isOnline
+    ? undefined
+    : { remove: () => void Reflect.deleteProperty(body, 'web_search_options') }
+  return { tool: 'openai/web_search', args: options ?? {}, known: true, place }
 }
 
 function entriesOf(body: JsonObject, param: string): readonly JsonObject[] {

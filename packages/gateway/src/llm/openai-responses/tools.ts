@@ -10,6 +10,7 @@ import {
   type Refused,
 } from '../dialect.ts'
 import { entryOf, isGiven, only } from '../filter.ts'
+import { placeIn } from '../removal.ts'
 import { beginsLikeServer, joined, serverKey } from './calls.ts'
 import { idOf } from './text.ts'
 
@@ -105,7 +106,11 @@ export class ToolBook {
       },
     }
     book.count(list.length)
-    for (const tool of list) takeTool(tool, book)
+    for (const tool of list) {
+      // Elsewhere, as in a result of a search, an entry cannot be removed.
+      const place = param === 'tools' && !mayRepeat ? placeIn(list, tool) : undefined
+      takeTool(tool, { ...book, host: (hosted) => book.host({ place, ...hosted }) })
+    }
   }
 }
 
@@ -130,6 +135,8 @@ function takeNamespace({ name, tools }: JsonObject, book: ToolEntries): void {
   const inside: ToolEntries = {
     ...book,
     declare: (inner, tool) => book.declare(joined(name, inner), tool),
+    // Removing the entry would remove the other tools of the namespace, too.
+    host: (tool) => book.host({ ...tool, place: undefined }),
   }
   if (!isList(tools) || !tools.every(isObject)) {
     throw ambiguous('the tools of a namespace must be a list of objects', 'tools')
@@ -138,7 +145,7 @@ function takeNamespace({ name, tools }: JsonObject, book: ToolEntries): void {
   for (const tool of tools) {
     const { type } = tool
     if (type === 'function' || type === 'custom') takeTool(tool, inside)
-    else book.host(unknownTool('openai', type))
+    else inside.host(unknownTool('openai', type))
   }
 }
 
@@ -158,8 +165,9 @@ function takeServer(tool: JsonObject, book: ToolEntries): void {
   const { headers } = tool
   const names = isObject(headers) ? { headers: Object.keys(headers).sort() } : {}
   // A call that needs approval comes back as a proposal with the name of its server.
-  book.declare(serverKey(tool['server_label']), { form: 'json', schema: undefined })
-  book.host({ tool: 'openai/mcp', args: { ...only(tool, SERVER_SETTINGS), ...names }, known: true })
+  const declares = serverKey(tool['server_label'])
+  book.declare(declares, { form: 'json', schema: undefined })
+  book.host({ tool: 'openai/mcp', args: { ...only(tool, SERVER_SETTINGS), ...names }, known: true, declares })
 }
 
 function takeShell(tool: JsonObject, book: ToolEntries): void {

@@ -27,6 +27,12 @@ interface ApprovalSettings {
   readonly reason: 'optional' | 'required'
 }
 
+/** The settings for tools that run at the model provider. */
+interface ProviderToolSettings {
+  /** `remove`: a tool that the policy does not declare is removed from a request to a model. `refuse`: the request is refused. */
+  readonly undeclared: 'refuse' | 'remove'
+}
+
 /** A policy: ordered rules, which alone allow calls, and the settings of the gates. */
 export interface Policy {
   readonly name: string
@@ -38,6 +44,7 @@ export interface Policy {
   readonly tools: readonly ToolDeclaration[]
   readonly rules: readonly Rule[]
   readonly approvals: ApprovalSettings
+  readonly providerTools: ProviderToolSettings
   readonly gates: GateSettings
   readonly uses: PolicyUses
 }
@@ -57,6 +64,15 @@ const REASONS = ['optional', 'required'] as const
 
 const APPROVALS = record('Approvals', 'Settings for the answers of approvers.', {
   reason: about('`required`: an answer without a reason is refused.', words(REASONS, 'optional')),
+})
+
+const UNDECLARED = ['refuse', 'remove'] as const
+
+const PROVIDER_TOOLS = record('Provider tools', 'Settings for tools that run at the model provider.', {
+  undeclared: about(
+    '`remove`: a tool that is not declared is removed from a request to a model, and the DENY is recorded. `refuse`: the request is refused.',
+    words(UNDECLARED, 'refuse'),
+  ),
 })
 
 const FIELDS = record(
@@ -82,6 +98,7 @@ const FIELDS = record(
       maxItems: MAX_RULES,
     }),
     approvals: APPROVALS,
+    'provider-tools': PROVIDER_TOOLS,
     gates: GATES,
   },
   { required: ['tollgate', 'name', 'rules'] },
@@ -134,6 +151,7 @@ function readPolicy(reader: Reader, text: string): Policy | undefined {
     tools: fields.tools ? readTools(reader, fields.tools) : [],
     rules: fields.rules ? readRules(reader, fields.rules, configured) : [],
     approvals: readApprovals(reader, fields.approvals),
+    providerTools: readProviderTools(reader, fields['provider-tools']),
     gates,
     uses,
   }
@@ -142,6 +160,11 @@ function readPolicy(reader: Reader, text: string): Policy | undefined {
 function readApprovals(reader: Reader, place: Place | undefined): ApprovalSettings {
   const { reason } = (place && reader.fields(place, keysOf(APPROVALS))) ?? {}
   return { reason: (reason && reader.word(reason, '`reason`', REASONS)) ?? 'optional' }
+}
+
+function readProviderTools(reader: Reader, place: Place | undefined): ProviderToolSettings {
+  const { undeclared } = (place && reader.fields(place, keysOf(PROVIDER_TOOLS))) ?? {}
+  return { undeclared: (undeclared && reader.word(undeclared, '`undeclared`', UNDECLARED)) ?? 'refuse' }
 }
 
 function readContext(reader: Reader, place: Place | undefined): PolicyContext {
