@@ -223,7 +223,7 @@ const ROOMS: readonly Room[] = [
   {
     at: 'packages/gateway/src/serve.ts',
     paths: [
-      ...gateway('mcp', 'llm', 'hook', 'api', 'config', 'tokens.ts'),
+      ...gateway('mcp', 'llm', 'api', 'config', 'tokens.ts'),
       ...gateway('http-server.ts', 'operators.ts'),
       ...FROM_ANYWHERE,
     ],
@@ -257,7 +257,6 @@ const ROOMS: readonly Room[] = [
   },
   { at: 'packages/gateway/src/mcp', ...DOOR, npm: ['undici'] },
   { at: 'packages/gateway/src/llm', ...DOOR, npm: ['undici'] },
-  { at: 'packages/gateway/src/hook', ...DOOR },
   { at: 'packages/gateway/src/api', ...DOOR },
   {
     at: 'packages/gateway/src/store',
@@ -291,7 +290,6 @@ const ROOMS: readonly Room[] = [
     npm: ['@photostructure/sqlite', 'commander', 'ws', 'yaml'],
   },
 
-  { at: 'conformance', packages: ['client', 'evidence', 'evidence/node'], dev: true, node: true },
   {
     at: 'examples',
     packages: ['client', 'client/playwright', 'evidence', 'evidence/node', 'sentinel', 'sentinel/page'],
