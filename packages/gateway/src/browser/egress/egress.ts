@@ -76,7 +76,7 @@ export async function startEgress(options: EgressOptions): Promise<Egress> {
     flags: flagsFor(proxy.port),
     async guard(browser) {
       pages = await followPages(browser.cdp, (load) => blocked.left(load))
-      isOwn = await ownerTest(browser.pid)
+      isOwn = ownerTest(browser.pid)
     },
     approve(url) {
       const to = readHttpUrl(url.replace(/[?#].*$/s, ''))

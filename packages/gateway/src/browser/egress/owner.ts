@@ -2,7 +2,8 @@
 // process with its sockets. A browser runs in a session of its own, which only its descendants are in. There is no secret that
 // another process could read.
 
-import { readdir, readFile, readlink } from 'node:fs/promises'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import process from 'node:process'
 
@@ -15,17 +16,17 @@ export function canTellOwners(): boolean {
  * Returns a test of connections for the browser whose first process has this id. It answers false if anything is unclear, and once
  * this process has exited: its id may then belong to another.
  */
-export async function ownerTest(browser: number): Promise<(socket: Socket) => Promise<boolean>> {
-  const born = await birthOf(browser)
-  // One process of a browser makes all connections, so it is asked first.
-  let last: string | undefined
+export function ownerTest(browser: number): (socket: Socket) => Promise<boolean> {
+  const born = birthOf(browser)
+  // One process of a browser makes all its connections. While it lives, no other process is looked at.
+  let maker: string | undefined
   return async (socket) => {
     try {
       const link = await linkOf(socket)
-      if (link === undefined || born === undefined || (await birthOf(browser)) !== born) return false
-      if (last !== undefined && (await holds(last, browser, link))) return true
-      last = await holderOf(browser, link)
-      return last !== undefined
+      if (link === undefined || born === undefined || birthOf(browser) !== born) return false
+      if (maker !== undefined && isPart(maker, browser)) return holds(maker, link)
+      maker = readdirSync('/proc').find((id) => /^[0-9]+$/.test(id) && isPart(id, browser) && holds(id, link))
+      return maker !== undefined
     } catch {
       return false
     }
@@ -33,9 +34,9 @@ export async function ownerTest(browser: number): Promise<(socket: Socket) => Pr
 }
 
 /** The start of the process that leads the session of a browser; undefined if there is no such process. */
-async function birthOf(browser: number): Promise<string | undefined> {
+function birthOf(browser: number): string | undefined {
   try {
-    const [session, start] = await statusOf(String(browser))
+    const [session, start] = statusOf(String(browser))
     return session === String(browser) ? start : undefined
   } catch {
     return undefined
@@ -43,8 +44,8 @@ async function birthOf(browser: number): Promise<string | undefined> {
 }
 
 /** The session and the start of a process. */
-async function statusOf(id: string): Promise<readonly [string | undefined, string | undefined]> {
-  const stat = await readFile(`/proc/${id}/stat`, 'latin1')
+function statusOf(id: string): readonly [string | undefined, string | undefined] {
+  const stat = readFileSync(`/proc/${id}/stat`, 'latin1')
   // The name of the program, in brackets, can contain anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return [fields[3], fields[19]]
@@ -58,9 +59,11 @@ async function linkOf({ remoteAddress, remotePort, localPort }: Socket): Promise
   )
   const table = await readFile('/proc/net/tcp', 'latin1')
   for (const line of table.split('\n')) {
-    const [, local, remote, state, , , , , , inode] = line.trim().split(/\s+/)
+    const [, local, remote, state, , , , user, , inode] = line.trim().split(/\s+/)
     const isThis = LOOPBACK.some((address) => local === `${address}:${from}` && remote === `${address}:${to}`)
-    if (isThis && state === ESTABLISHED && inode !== undefined && inode !== '0') return `socket:[${inode}]`
+    // Processes of other users are not even looked at.
+    if (!isThis || state !== ESTABLISHED || user !== String(process.getuid?.())) continue
+    if (inode !== undefined && inode !== '0') return `socket:[${inode}]`
   }
   return undefined
 }
@@ -69,22 +72,31 @@ async function linkOf({ remoteAddress, remotePort, localPort }: Socket): Promise
 const LOOPBACK = ['0100007F', '7F000001']
 const ESTABLISHED = '01'
 
-async function holderOf(browser: number, link: string): Promise<string | undefined> {
-  const found = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name))
-  for (const id of found) if (await holds(id, browser, link)) return id
-  return undefined
+/** Whether a process is in the session of the browser. */
+function isPart(id: string, browser: number): boolean {
+  try {
+    return statusOf(id)[0] === String(browser)
+  } catch {
+    // It has exited.
+    return false
+  }
 }
 
-/** Whether a process is in the session of the browser and has this socket. */
-async function holds(id: string, browser: number, link: string): Promise<boolean> {
+/** Whether a process has this socket. */
+function holds(id: string, link: string): boolean {
   try {
-    const [session] = await statusOf(id)
-    if (session !== String(browser)) return false
-    const names = await readdir(`/proc/${id}/fd`)
-    const links = await Promise.all(names.map((name) => readlink(`/proc/${id}/fd/${name}`).catch(() => '')))
-    return links.includes(link)
+    return readdirSync(`/proc/${id}/fd`).some((name) => linkIn(id, name) === link)
   } catch {
-    // It has exited, or belongs to another user.
+    // It has exited.
     return false
+  }
+}
+
+function linkIn(id: string, name: string): string {
+  try {
+    return readlinkSync(`/proc/${id}/fd/${name}`)
+  } catch {
+    // It was closed meanwhile.
+    return ''
   }
 }
