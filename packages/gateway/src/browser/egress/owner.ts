@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import process from 'node:process'
+import { fresh } from './fresh.ts'
 
 /** Whether this system can tell. */
 export function canTellOwners(): boolean {
@@ -57,7 +58,7 @@ async function linkOf({ remoteAddress, remotePort, localPort }: Socket): Promise
   const [from, to] = [remotePort, localPort].map((port) =>
     (port ?? 0).toString(16).toUpperCase().padStart(4, '0'),
   )
-  const table = await readFile('/proc/net/tcp', 'latin1')
+  const table = await readTable()
   for (const line of table.split('\n')) {
     const [, local, remote, state, , , , user, , inode] = line.trim().split(/\s+/)
     const isThis = LOOPBACK.some((address) => local === `${address}:${from}` && remote === `${address}:${to}`)
@@ -67,6 +68,9 @@ async function linkOf({ remoteAddress, remotePort, localPort }: Socket): Promise
   }
   return undefined
 }
+
+// Reading it takes milliseconds, and a browser opens many connections at once.
+const readTable = fresh(() => readFile('/proc/net/tcp', 'latin1'))
 
 // 127.0.0.1 in the byte order of the machine.
 const LOOPBACK = ['0100007F', '7F000001']

@@ -3,6 +3,7 @@
 import { readHttpUrl, type BrowserPage } from '@tollgate/kernel/detection'
 import { asObject, textOf, type Cdp, type CdpResult } from '../cdp.ts'
 import { labelOf } from './authority.ts'
+import { fresh } from './fresh.ts'
 
 /** One load of a page, until the page is left. */
 export interface PageLoad {
@@ -52,12 +53,10 @@ export async function followPages(cdp: Cdp, left: (load: PageLoad) => void): Pro
   const pages = new Map<string, FollowedPage>()
   const followed = new Map<string, Followed>()
   const causes = new Map<string, Cause[]>()
-  let asking: Promise<void> | undefined
-  let next: Promise<void> | undefined
   await follow(root, undefined, undefined)
   return {
     known: () => [...pages.values()].flatMap(({ at }) => at ?? []),
-    settled: askAll,
+    settled: fresh(askAll),
     causesOf: (label, most) => causes.get(label)?.splice(0, most) ?? [],
     async close() {
       forget(root)
@@ -140,18 +139,8 @@ export async function followPages(cdp: Cdp, left: (load: PageLoad) => void): Pro
     if (causes.size > MAX_HOSTS && oldest !== undefined) causes.delete(oldest)
   }
 
-  /** Asks all pages. Callers that come while an answer is on its way share the next one. */
-  function askAll(): Promise<void> {
-    if (!asking) {
-      const all = Promise.all([...pages.keys()].map((session) => ask(session).catch(() => undefined)))
-      asking = all.then(() => void (asking = undefined))
-      return asking
-    }
-    next ??= asking.then(() => {
-      next = undefined
-      return askAll()
-    })
-    return next
+  async function askAll(): Promise<void> {
+    await Promise.all([...pages.keys()].map((session) => ask(session).catch(() => undefined)))
   }
 
   /** A page answers after it has reported where it is, unless it is being replaced. */
