@@ -68,10 +68,10 @@ export interface PageAfter {
 export function inspectFor(kernel: Kernel, due: Due, content: Json, page?: PageAfter): Inspection {
   try {
     if (page?.url !== undefined && !DETECTORS.browser.readable(page.url, due.policy)) return OUT_OF_SCOPE
-    const { findings = [] } = page ?? {}
+    const { findings = [], url } = page ?? {}
     // The findings have no place in the output, so the label applies to all of it.
     const returns = [...returnsOf(kernel, due), ...(findings.length > 0 ? ['flagged'] : [])]
-    const inspection = DETECTORS.taint.inspect(content, { policy: due.policy, returns })
+    const inspection = DETECTORS.taint.inspect(content, { policy: due.policy, returns, page: url })
     const all = [...new Set([...inspection.findings, ...findings])].sort()
     return { ...inspection, findings: all.slice(0, MAX_FINDINGS) }
   } catch {

@@ -2,6 +2,7 @@
 
 import type { EffectClass } from '@tollgate/evidence'
 import type { Intent } from '../../road/capture.ts'
+import { isPageLabel } from '../../text/labels.ts'
 import { leaves } from '../taint/flow.ts'
 import { callTargetOf, type CallTarget, type TargetOrigin } from './call-target.ts'
 import type { Axes } from './risk.ts'
@@ -155,5 +156,5 @@ export function holdsData(snapshot: Snapshot): boolean {
 
 /** Whether a label describes the contents of a text. */
 export function isDataLabel(label: string): boolean {
-  return !NO_DATA.has(label)
+  return !NO_DATA.has(label) && !isPageLabel(label)
 }

@@ -1,3 +1,4 @@
+import { crossPage } from './cross-page.ts'
 import { leaves, type Flow } from './flow.ts'
 import { acts } from '../../destinations/targets.ts'
 import { isHard } from './seen-values.ts'
@@ -6,14 +7,14 @@ import type { Snapshot } from '../../road/snapshot.ts'
 import { shownPath } from '../../text/walk.ts'
 import { deny, escalate, type Gate } from '../gate.ts'
 
-/** Objects to labelled data that would leave, and to side effects with values that untrusted text introduced. */
+/** Objects to labelled data that would leave, to text of one page for another, and to values that untrusted text introduced. */
 export const taint: Gate = {
   name: 'taint',
   standing: ({ gates }) => (gates.taint ? 'active' : 'not configured'),
-  check({ author }, snapshot) {
+  check(intent, snapshot) {
     const settings = snapshot.policy.gates.taint
     if (!settings) return undefined
-    const held = author === undefined ? undefined : heldBack(snapshot, settings)
+    const held = intent.author === undefined ? undefined : heldBack(snapshot, settings)
     if (held !== undefined) return deny('TAINTED_DATA_EGRESS_DENY', `the label \`${held}\``)
     const flow = snapshot.flow()
     const leaving = leaves(snapshot)
@@ -21,10 +22,14 @@ export const taint: Gate = {
     if (forbidden !== undefined) return deny('TAINTED_DATA_EGRESS_DENY', `the label \`${forbidden}\``)
     const value = acts(snapshot) ? ruleFor(flow, settings, snapshot) : NOTHING
     if (value.rule === 'deny') return deny('UNTRUSTED_VALUE_DENY', value.what)
+    const other = settings.pages === 'allow' ? undefined : crossPage(intent, snapshot)
+    const crossing = other === undefined ? '' : `text of another page goes to \`${other}\``
+    if (crossing !== '' && settings.pages === 'deny') return deny('TAINTED_DATA_EGRESS_DENY', crossing)
     const asked = leaving ? flow.labels.filter((label) => settings.ask.includes(label)) : []
-    const about = [...asked, ...(value.rule === 'ask' ? [value.about] : [])].join(' ')
+    const pages = crossing === '' ? [] : [`page:${other}`]
+    const about = [...asked, ...(value.rule === 'ask' ? [value.about] : []), ...pages].join(' ')
     if (about === '') return undefined
-    const detail = asked.length > 0 ? `the label \`${asked[0]}\`` : value.what
+    const detail = asked.length > 0 ? `the label \`${asked[0]}\`` : value.what || crossing
     return escalate('TAINT_APPROVAL_REQUIRED', detail, about)
   },
 }

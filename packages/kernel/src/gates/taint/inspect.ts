@@ -1,10 +1,11 @@
 // Inspects the result of a tool and decides whether it is forwarded, redacted or withheld.
 
 import type { Json } from '@tollgate/evidence'
+import { readHttpUrl } from '../../destinations/url.ts'
 import type { Policy } from '../../policy/parse/parse.ts'
 import { remembersData } from '../../policy/uses.ts'
 import type { Inspection } from '../../road/inspect.ts'
-import { sortedLabels } from '../../text/labels.ts'
+import { pageLabel, sortedLabels } from '../../text/labels.ts'
 import { rewrite } from '../../text/walk.ts'
 import { readTexts, type ReadText } from '../texts.ts'
 import { codesOf } from '../threat/finding.ts'
@@ -15,10 +16,14 @@ export interface Inspecting {
   readonly policy: Policy
   /** The labels that the policy declares for the tool's results. */
   readonly returns: readonly string[]
+  /** The URL of the page that a browser call read. */
+  readonly page?: string | undefined
 }
 
 /** Inspects a result. If the policy does not need the inspection, the result is forwarded unchanged. */
-export function inspect(content: Json, { policy, returns }: Inspecting): Inspection {
+export function inspect(content: Json, { policy, returns: declared, page }: Inspecting): Inspection {
+  const host = page === undefined ? undefined : readHttpUrl(page)?.host
+  const returns = host === undefined ? declared : [...declared, pageLabel(host)]
   if (!remembersData(policy)) return { labels: [], findings: [], heard: [], delivery: 'full', content }
   const texts = readTexts(content, 'skip')
   const seen = texts.flatMap((text) => seenIn(text, returns))

@@ -1,10 +1,11 @@
 // Collects the values and words of texts, with their origins, for the provenance of a session.
 
+import { readHttpUrl } from '../../destinations/url.ts'
 import type { Intent } from '../../road/capture.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
 import { asksForAction } from '../../text/asking.ts'
 import { labelsOfValues } from '../../text/labelled.ts'
-import { sortedLabels } from '../../text/labels.ts'
+import { pageLabel, sortedLabels } from '../../text/labels.ts'
 import { phrasesIn } from '../../text/phrases.ts'
 import { returnedIn } from '../../text/returned.ts'
 import type { Value } from '../../text/scan.ts'
@@ -30,7 +31,8 @@ export function readUntrusted({ sources }: Intent): readonly ReadText[] {
 export function seenWith({ sources, door }: Intent, snapshot: Snapshot): readonly SeenValues[] {
   if (sources.length === 0) return []
   const untrusted = [...snapshot.untrusted()]
-  const page = door === 'browser' ? ['page'] : []
+  const host = readHttpUrl(snapshot.observation?.url ?? '')?.host
+  const page = door === 'browser' ? ['page', ...(host === undefined ? [] : [pageLabel(host)])] : []
   // The first user message of a session is its task. Later messages are only claims of the caller.
   let isFirst = snapshot.data !== undefined && !isVoiced(snapshot.data.value)
   return sources.flatMap(({ source_channel, text }) => {

@@ -1,14 +1,30 @@
 // Reads `gates.taint`: which labelled data may leave, and how values from tool output may be used.
 
-import type { HostPattern } from '../../destinations/pattern.ts'
+import { parseHostPattern, type HostPattern } from '../../destinations/pattern.ts'
 import type { Place, Reader } from '../../policy/reader/read.ts'
 import { readHosts } from '../../policy/reader/hosts.ts'
 import { checkLabel, readLabels } from '../../policy/reader/names.ts'
-import { about, HOSTS, keysOf, LABEL, LABELS, mapping, record, words } from '../../policy/reader/schema.ts'
+import {
+  about,
+  HOSTS,
+  keysOf,
+  LABEL,
+  LABELS,
+  mapping,
+  NAME,
+  record,
+  words,
+} from '../../policy/reader/schema.ts'
 import type { GateSection } from '../../policy/reader/section.ts'
 
 /** The action on a value at a sink because of its origin. */
 export type ValueRule = 'allow' | 'ask' | 'deny'
+
+/** A flow of text from pages of one host to pages of others. */
+interface PageFlow {
+  readonly from: string
+  readonly to: readonly HostPattern[]
+}
 
 /** The settings of `gates.taint`. */
 export interface TaintSettings {
@@ -28,6 +44,10 @@ export interface TaintSettings {
     /** For values that were seen only in flagged passages. */
     readonly flagged: ValueRule
   }
+  /** For text of a page that a browser call would write to a page of another host. */
+  readonly pages: ValueRule
+  /** The flows between pages that are allowed. */
+  readonly flows: readonly PageFlow[]
   /** The action on results with a label. */
   readonly results: ReadonlyMap<string, 'redact' | 'withhold'>
 }
@@ -39,6 +59,8 @@ export const DEFAULT_TAINT: TaintSettings = {
   internal: [],
   follow: 'values',
   provenance: { untrusted: 'allow', ordered: 'ask', flagged: 'deny' },
+  pages: 'ask',
+  flows: [],
   results: new Map(),
 }
 
@@ -64,6 +86,19 @@ const SCHEMA = record(
       ),
       flagged: about('Values that were seen only in flagged passages.', words(RULES, 'deny')),
     }),
+    pages: about(
+      'Text of a page that a browser call would write to a page of another host, unless `flows` or the user names this flow.',
+      words(RULES, 'ask'),
+    ),
+    flows: {
+      ...mapping(
+        'Flows',
+        'The hostnames that may get text of a page, by the hostname of the page.',
+        HOSTS,
+        NAME,
+      ),
+      examples: [{ 'shop.example.com': ['crm.example.com'] }],
+    },
     results: mapping('Results', 'The action on results with a label.', words(RESULTS), LABEL),
   },
 )
@@ -74,13 +109,14 @@ export const taintSettings: GateSection<TaintSettings | undefined> = {
   read: (reader, place) => place && readTaint(reader, place),
   schema: SCHEMA,
   calls: { of: (taint) => ({ ...taint, follow: 0, results: 0 }), rungs: ['taint', 'policy'] },
-  history: { of: (taint) => ({ ...taint, deny: 0, ask: 0, internal: 0, provenance: 0 }) },
+  history: { of: (taint) => ({ ...taint, deny: 0, ask: 0, internal: 0, provenance: 0, pages: 0, flows: 0 }) },
   remembersData: true,
 }
 
 /** Reads `gates.taint`. Missing members get their defaults. */
 export function readTaint(reader: Reader, place: Place): TaintSettings {
-  const { deny, ask, internal, follow, provenance, results } = reader.fields(place, keysOf(SCHEMA)) ?? {}
+  const { deny, ask, internal, follow, provenance, pages, flows, results } =
+    reader.fields(place, keysOf(SCHEMA)) ?? {}
   const denied = deny ? readLabels(reader, deny, '`deny`') : DEFAULT_TAINT.deny
   return {
     deny: denied,
@@ -88,6 +124,8 @@ export function readTaint(reader: Reader, place: Place): TaintSettings {
     internal: readHosts(reader, internal, 'a hostname'),
     follow: (follow && reader.word(follow, '`follow`', ['values', 'session'])) ?? DEFAULT_TAINT.follow,
     provenance: reader.words(provenance, RULES, DEFAULT_TAINT.provenance),
+    pages: (pages && reader.word(pages, '`pages`', RULES)) ?? DEFAULT_TAINT.pages,
+    flows: flows ? readFlows(reader, flows) : DEFAULT_TAINT.flows,
     results: results ? readResults(reader, results) : DEFAULT_TAINT.results,
   }
 }
@@ -107,6 +145,18 @@ function readAsked(
     reader.note(place, `\`${label}\` is in \`ask\` and in \`deny\`; ${remedy}`)
   }
   return asked
+}
+
+/** Reads `flows`. A label keeps only the hash of a hostname, so the source of a flow must be a full hostname. */
+function readFlows(reader: Reader, place: Place): readonly PageFlow[] {
+  return reader.entries(place, '`flows`').flatMap(({ name, key, value }) => {
+    const pattern = parseHostPattern(name)
+    const to = readHosts(reader, value, 'a hostname')
+    if (typeof pattern !== 'string' && pattern.hosts.kind === 'exactly')
+      return [{ from: pattern.hosts.host, to }]
+    reader.note(key, 'a flow must begin at a full hostname, such as `shop.example.com`')
+    return []
+  })
 }
 
 function readResults(reader: Reader, place: Place): TaintSettings['results'] {

@@ -27,8 +27,24 @@ describe('the settings of taint', () => {
       internal: [],
       follow: 'values',
       provenance: { untrusted: 'allow', ordered: 'ask', flagged: 'deny' },
+      pages: 'ask',
+      flows: [],
       results: new Map(),
     })
+  })
+
+  it('have flows between pages, each from a full hostname', () => {
+    const { settings, mistakes } = read('pages: deny\nflows: { Shop.test: [crm.test, "*.crm.test"] }')
+    expect([settings.pages, settings.flows.map(({ from, to }) => [from, to.length]), mistakes]).toEqual([
+      'deny',
+      [['shop.test', 2]],
+      [],
+    ])
+    for (const from of ['"*"', '"*.shop.test"', '10.0.0.0/8', 'a/b']) {
+      expect(read(`flows: { ${from}: crm.test }`).mistakes).toEqual([
+        expect.stringContaining('full hostname'),
+      ])
+    }
   })
 
   it('are read completely', () => {

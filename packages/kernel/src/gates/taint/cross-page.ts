@@ -1,0 +1,61 @@
+// Origin labels of pages: text that was read on pages of one host and would be written to a page of another.
+
+import type { HostPattern } from '../../destinations/pattern.ts'
+import { matchesHost } from '../../destinations/pattern.ts'
+import { readHttpUrl, type HttpUrl } from '../../destinations/url.ts'
+import type { BrowserCall, Intent } from '../../road/capture.ts'
+import type { Snapshot } from '../../road/snapshot.ts'
+import { isPageLabel, pageLabel } from '../../text/labels.ts'
+import { valuesIn } from '../../text/values.ts'
+import { isName, outerOf } from './named.ts'
+import { lookUp, type Provenance } from './provenance.ts'
+import type { TaintSettings } from './settings.ts'
+
+/**
+ * The host that would get text of a page of another host. Undefined if `flows` or the first message of the user names both hosts.
+ */
+export function crossPage({ browser }: Pick<Intent, 'browser'>, snapshot: Snapshot): string | undefined {
+  const settings = snapshot.policy.gates.taint
+  const provenance = snapshot.provenance()
+  if (!browser || !settings || !provenance) return undefined
+  const places = writtenTo(browser, snapshot, provenance)
+  const labels = places.length === 0 ? [] : snapshot.flow().labels.filter(isPageLabel)
+  const named = labels.length === 0 ? [] : hostsOf(snapshot).filter((host) => isName(provenance, host))
+  const allows = (label: string, place: HttpUrl): boolean =>
+    label === pageLabel(place.host) ||
+    isInFlows(settings, label, place) ||
+    (named.some((host) => pageLabel(host) === label) && isName(provenance, place.host))
+  return places.find((place) => !labels.every((label) => allows(label, place)))?.host
+}
+
+/** The page that a call changes, and the address that it opens unless a page had this whole address as a link. */
+function writtenTo(
+  { destination, guarded }: BrowserCall,
+  { sideEffect, observation }: Snapshot,
+  provenance: Provenance,
+): readonly HttpUrl[] {
+  const page = sideEffect && (guarded?.acts ?? 'page') === 'page' ? observation?.url : undefined
+  const opened = destination !== undefined && !isLink(provenance, destination) ? destination : undefined
+  return [page, opened].flatMap((url) => (url === undefined ? [] : (readHttpUrl(url) ?? [])))
+}
+
+function isLink(provenance: Provenance, url: string): boolean {
+  const [whole, ...more] = outerOf(valuesIn(url))
+  if (!whole || more.length > 0) return false
+  const { origin } = lookUp(provenance, whole)
+  return origin !== 'unknown' && !provenance.full
+}
+
+function isInFlows({ flows }: TaintSettings, label: string, place: HttpUrl): boolean {
+  return flows.some(
+    ({ from, to }) => pageLabel(from) === label && to.some((each) => matchesHost(each, place)),
+  )
+}
+
+/** The hostnames that the policy names in full. A page label is only a hash, so others cannot be compared. */
+function hostsOf({ policy }: Snapshot): readonly string[] {
+  const { browser, egress } = policy.gates
+  return [...browser.domains, ...egress.allow].flatMap(({ hosts }: HostPattern) =>
+    hosts.kind === 'exactly' ? [hosts.host] : [],
+  )
+}
