@@ -1,4 +1,4 @@
-// What can be read from the elements of a page. Every result is inspected before the agent gets it.
+// Readings of the elements of a page. Every result is inspected before the agent gets it.
 
 import type { Locator } from 'playwright-core'
 import { perform, type ActionOptions, type Setting } from './perform.ts'

@@ -6,7 +6,7 @@ import { exchange } from './exchange.ts'
 import { id, object } from './reading.ts'
 import type { Connection } from './transport.ts'
 
-/** What a Sentinel saw of a page. `observationOf` of `@tollgate/sentinel` makes one. A missing member never counts as harmless. */
+/** An observation of a page by a Sentinel. `observationOf` of `@tollgate/sentinel` makes one. A missing member never counts as harmless. */
 export interface PageObservation {
   readonly url: string
   readonly dom_hash?: string

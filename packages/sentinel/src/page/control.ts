@@ -261,7 +261,7 @@ function formOf(element: Element): Node | null {
 
 const LEAST_LABEL = 2
 
-/** What invisible fields contain now: a script can fill them with any text. Not passwords. */
+/** The content of invisible fields: a script can fill them with any text. Without passwords. */
 export function hiddenValues(controls: readonly Control[], around: Surroundings): readonly Aside[] {
   const hidden = controls.filter((each) => isField(each) && isOutOfSight(each, around))
   return hidden.map(({ element }) => ({

@@ -9,7 +9,7 @@ import { byColour } from './text.ts'
 /** A generated text. */
 interface Generated {
   readonly text: string
-  /** What programs read in its place. */
+  /** The text that programs read in its place. */
   readonly alternative: string
   readonly away: AwayCode | undefined
   readonly isBlock: boolean

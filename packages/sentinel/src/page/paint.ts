@@ -1,20 +1,11 @@
 // How an element is painted, and what that means for everything inside of it: opacity, background, clipping, layers.
 
 import type { AwayCode } from '../codes.ts'
-import { common, EMPTY, shapeOf, share, sizeOf, type Area, type Shape } from './area.ts'
+import { common, shapeOf, share, type Area, type Shape } from './area.ts'
 import { gradientColours, type Back, type Rgba } from './colour.ts'
 import { backgroundOf } from './background.ts'
-import {
-  boxOf,
-  clientHeightOf,
-  clientLeftOf,
-  clientTopOf,
-  clientWidthOf,
-  scrollHeightOf,
-  scrollLeftOf,
-  scrollTopOf,
-  scrollWidthOf,
-} from './native.ts'
+import { clippedBy, legacyClip } from './clip.ts'
+import { boxOf } from './native.ts'
 
 /** Where something is in the painting order: pairs of z-index and order, from the outermost context. */
 export type Layer = readonly number[]
@@ -153,7 +144,7 @@ function coverOf(
   return cover === undefined || (blurs && cover < 1) ? undefined : cover * opacity
 }
 
-/** A backdrop filter makes a stacking context. What it leaves of the text under it is not known. */
+/** A backdrop filter makes a stacking context. It is not known how readable the text under it is. */
 function isBlurring({ backdropFilter }: CSSStyleDeclaration): boolean {
   return /blur|opacity|brightness|contrast|url/.test(backdropFilter)
 }
@@ -268,82 +259,6 @@ export function outside(position: 'absolute' | 'fixed', holder: Holder): Holder 
   let found = holder
   while (found.above && !found.holds(position)) found = found.above
   return found
-}
-
-const EVERYWHERE: Area = { left: -1e7, top: -1e7, right: 1e7, bottom: 1e7 }
-
-/** The old property `clip`, which only elements outside of the flow obey. */
-function legacyClip(element: Element, style: CSSStyleDeclaration): Area {
-  const clip = style.getPropertyValue('clip')
-  if (clip === 'auto') return EVERYWHERE
-  const [top = 0, right = 0, bottom = 0, left = 0] = (clip.match(/auto|-?[\d.]+/g) ?? []).map(parseFloat)
-  const box = boxOf(element)
-  const edge = (offset: number, from: number, auto: number): number =>
-    Number.isNaN(offset) ? auto : from + offset
-  return {
-    left: edge(left, box.left, EVERYWHERE.left),
-    top: edge(top, box.top, EVERYWHERE.top),
-    right: edge(right, box.left, EVERYWHERE.right),
-    bottom: edge(bottom, box.top, EVERYWHERE.bottom),
-  }
-}
-
-/** Letters in a lower or narrower window onto a box cannot be read, however it is scrolled. */
-const LEAST_PORT = 10
-
-interface Clipping {
-  readonly element: Element
-  readonly style: CSSStyleDeclaration
-  readonly contain: string
-  readonly box: () => Area
-}
-
-/** Where the content of an element can be seen: after scrolling (`clip`), and now (`port`). */
-function clippedBy(
-  { element, style, contain, box }: Clipping,
-  outer: Area,
-  outerPort: Area,
-): { readonly clip: Area; readonly port: Area } {
-  const { overflow } = style
-  const contained = contain !== 'none' && /paint|strict|content/.test(contain)
-  if (overflow === 'visible' && !contained) return { clip: outer, port: outerPort }
-  const own = box()
-  const [x = 'visible', y = x] = overflow.split(' ')
-  const hides = (axis: string): boolean => contained || axis !== 'visible'
-  const edges = {
-    left: hides(x) ? own.left : EVERYWHERE.left,
-    right: hides(x) ? own.right : EVERYWHERE.right,
-    top: hides(y) ? own.top : EVERYWHERE.top,
-    bottom: hides(y) ? own.bottom : EVERYWHERE.bottom,
-  }
-  const seen = common(outer, edges)
-  const port = common(outerPort, edges)
-  if (x !== 'auto' && x !== 'scroll' && y !== 'auto' && y !== 'scroll')
-    return { clip: seen, port: sizeOf(port) > 0 ? port : seen }
-  // Content is seen if the window onto it is, at least a little of it.
-  if (seen.right - seen.left < LEAST_PORT || seen.bottom - seen.top < LEAST_PORT)
-    return { clip: EMPTY, port: EMPTY }
-  return { clip: scrolled(element, style, own, [x, y]), port: sizeOf(port) > 0 ? port : seen }
-}
-
-function scrolled(
-  element: Element,
-  style: CSSStyleDeclaration,
-  own: Area,
-  [x, y]: readonly [string, string],
-): Area {
-  const width = scrollWidthOf(element)
-  const height = scrollHeightOf(element)
-  const back = style.direction === 'rtl' ? width - clientWidthOf(element) : 0
-  const left = own.left + clientLeftOf(element) - scrollLeftOf(element) - back
-  const top = own.top + clientTopOf(element) - scrollTopOf(element)
-  const [wide, high] = [x === 'auto' || x === 'scroll', y === 'auto' || y === 'scroll']
-  return {
-    left: wide ? left : own.left,
-    right: wide ? left + width : own.right,
-    top: high ? top : own.top,
-    bottom: high ? top + Math.max(height, clientHeightOf(element)) : own.bottom,
-  }
 }
 
 /** The part of a rectangle that a person can bring into view, without regard to shapes. */

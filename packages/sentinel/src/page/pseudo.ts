@@ -5,7 +5,7 @@ import { adoptedOf, allMatches, sheetsOf } from './native.ts'
 /** Whether a style sheet may add text before, after or in the marker of an element. */
 type MayGenerate = (element: Element, name: string, classes: string | null) => boolean
 
-/** What the style sheets of a document may add. */
+/** The additions that the style sheets of a document may make. */
 interface Pseudos {
   readonly mayGenerate: MayGenerate
   /** The signs of counters that they define: any text. */

@@ -1,4 +1,4 @@
-// What an element paints around its box: shadows, outlines, borders. They can lie over text as a background can.
+// Paint around the box of an element: shadows, outlines, borders. It can lie over text as a background can.
 
 import { common, type Area } from './area.ts'
 import { colourOf, type Rgba } from './colour.ts'

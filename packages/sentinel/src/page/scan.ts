@@ -109,10 +109,10 @@ function awayOf(frame: Frame, { sheets }: DocumentRead): AwayCode | undefined {
 /** How much a frame is drawn smaller than its document is laid out. */
 function scaleOf({ element, document }: Frame): number {
   const { left, right } = boxOf(element)
-  return (right - left) / (viewOf(document)?.innerWidth || 1)
+  return (right - left) / Math.max(1, viewOf(document)?.innerWidth ?? 1)
 }
 
-/** What the document around hides of a frame. A point that can be scrolled to counts at the edge that it would appear at. */
+/** The view of a frame from the document around it. A point that can be scrolled to counts at the edge that it would appear at. */
 function aroundOf(frame: Frame, { sheets }: DocumentRead): Around {
   const { element, document, paint, order } = frame
   const box = boxOf(element)

@@ -5,6 +5,7 @@ import type { Piece } from '../pieces.ts'
 import { placeOf } from './path.ts'
 import type { Area } from './area.ts'
 import { generatedIn, type GeneratedPart } from './generated.ts'
+import { DATA_BLOCK, EMBEDS, FALLBACK, INLINE, SILENT, UNDRAWN } from './kinds.ts'
 import { isControl, isReplaced } from './control.ts'
 import {
   assignedTo,
@@ -34,29 +35,6 @@ import { rimsOf } from './rims.ts'
 import { sheetOf, topmost } from './sheet.ts'
 import { areasOf, lettersOf, type Letters } from './text.ts'
 
-/** Nothing inside of these is text that anyone reads, apart from data blocks. */
-const SILENT = new Set(['script', 'style', 'link', 'base'])
-/** Parts of a drawing that are never drawn themselves. */
-const UNDRAWN = new Set(
-  'defs symbol clipPath mask marker pattern title desc metadata linearGradient radialGradient filter'.split(
-    ' ',
-  ),
-)
-/** Content of these is shown only where the element itself cannot be. */
-const FALLBACK = new Set([
-  'video',
-  'audio',
-  'canvas',
-  'object',
-  'iframe',
-  'embed',
-  'noscript',
-  'textarea',
-  'datalist',
-])
-/** These can show a document of their own, too. */
-const EMBEDS = new Set(['object', 'embed', 'frame', 'fencedframe', 'portal'])
-const DATA_BLOCK = /json|text\/(?:plain|html|x-|markdown)|template/i
 const MOST_DEPTH = 600
 
 interface Walk {
@@ -333,12 +311,6 @@ export function createWalk(
       notes.push({ code: 'TRUNCATED', risk: 0, place: place(node) })
   }
 }
-
-const INLINE = new Set(
-  'a abbr b bdi bdo cite code data dfn em font i kbd mark q s samp small span strong sub sup time u var label'.split(
-    ' ',
-  ),
-)
 
 function hasText(drawing: Element): boolean {
   return firstMatch(drawing, 'text, foreignObject') !== null
