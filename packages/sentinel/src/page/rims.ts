@@ -63,10 +63,12 @@ function outlineOf(style: CSSStyleDeclaration, { box }: Own): readonly Rim[] {
 function bordersOf(style: CSSStyleDeclaration, { box, cover }: Own): readonly Rim[] {
   // The background reaches under the border.
   if (cover === 1) return []
+  const { borderTopWidth, borderRightWidth, borderBottomWidth, borderLeftWidth } = style
+  const widths = [borderTopWidth, borderRightWidth, borderBottomWidth, borderLeftWidth]
+  if (widths.every((width) => width === '0px')) return []
+  const [top = 0, right = 0, bottom = 0, left = 0] = widths.map(parseFloat)
   // A plain copy: the members of the browser's own rectangle cannot be spread.
   const outer = grown(box(), 0)
-  const width = (side: string): number => parseFloat(style.getPropertyValue(`border-${side}-width`)) || 0
-  const [top, right, bottom, left] = [width('top'), width('right'), width('bottom'), width('left')]
   const rim = (isWide: boolean, inner: Partial<Area>, text: string): readonly Rim[] => {
     const colour = isWide ? colourOf(text) : undefined
     return colour ? [{ outer, inner: { ...outer, ...inner }, colour, isSharp: true }] : []
