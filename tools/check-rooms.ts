@@ -244,7 +244,7 @@ const ROOMS: readonly Room[] = [
   {
     at: 'packages/gateway/src/browser',
     paths: FROM_ANYWHERE,
-    packages: ['sentinel', 'sentinel/page'],
+    packages: ['sentinel', 'sentinel/page', 'kernel/detection'],
     npm: ['ws'],
     node: true,
   },

@@ -12,7 +12,11 @@ const sentinel = join(root, 'packages/sentinel/dist')
 export async function writePageScript() {
   const scan = await bundled('src/page/script.js')
   const target = await bundled('src/target/script.js')
-  const text = `export const PAGE_SCRIPT = ${JSON.stringify(scan)}\nexport const TARGET_SCRIPT = ${JSON.stringify(target)}\n`
+  const order = await bundled('src/order/script.js')
+  const texts = { PAGE_SCRIPT: scan, TARGET_SCRIPT: target, ORDER_SCRIPT: order }
+  const text = Object.entries(texts)
+    .map(([name, code]) => `export const ${name} = ${JSON.stringify(code)}\n`)
+    .join('')
   const path = join(sentinel, 'page.js')
   if (existsSync(path) && readFileSync(path, 'utf8') === text) return
   mkdirSync(dirname(path), { recursive: true })

@@ -13,6 +13,8 @@ export interface Piece {
   /** The text that a person sees, if it differs from `text`. */
   readonly shown?: string
   readonly place: () => Place
+  /** The node of the page that it comes from. */
+  readonly node?: object
 }
 
 /** A text that is not part of the content: an attribute, a comment, data. */

@@ -61,6 +61,8 @@ export interface Around {
 export interface Reader {
   readonly meter: Meter
   readonly asides: Asides
+  /** Gets each element that is drawn, with the part of the window where it is. */
+  readonly drawn?: (element: Element, paint: Paint, box: Area) => void
 }
 
 /** Reads a document. `away` is the reason why a person cannot see the whole of it. */

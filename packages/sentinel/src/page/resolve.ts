@@ -94,6 +94,7 @@ function wordsOf(run: Run, piece: Piece, range: Range, { sheets, reach, offset }
     away,
     gap: i === 0 ? piece.gap : '',
     place: () => placeOf(run.node, offset, area),
+    node: run.node,
   }))
 }
 

@@ -59,6 +59,13 @@ interface Found {
 
 const MOST_FRAMES = 8
 
+/** Reads the texts of the page as pieces, with the nodes that they come from. */
+export function readPieces(drawn: NonNullable<Reader['drawn']>): readonly Piece[] {
+  const meter = createMeter(LIMITS)
+  const reader = { meter, asides: createAsides((count) => meter.units(count)), drawn }
+  return readAll(document, reader, undefined, { notes: [], reordered: [] }, 0)
+}
+
 function readAll(
   self: Document,
   reader: Reader,

@@ -4,7 +4,7 @@ import type { AwayCode } from '../codes.ts'
 import { common, sizeOf, type Area } from './area.ts'
 import { colourOf, legibility, type Rgba } from './colour.ts'
 import type { Sheets } from './layers.ts'
-import { hostOrParent, isRendered, linesOf, typeOf } from './native.ts'
+import { attributeOf, hostOrParent, isNamed, isRendered, linesOf, parentOf, typeOf } from './native.ts'
 import { isInShapes, seenPart, type Paint } from './paint.ts'
 
 /** A text with what its judgement needs. */
@@ -72,6 +72,18 @@ function isShown(element: Element, style: CSSStyleDeclaration, display: string):
     up = hostOrParent(up)
   // Sound: its type is that of an element.
   return style.visibility === 'visible' && up !== null && isRendered(up as Element, {})
+}
+
+/** Whether a text is directly in a closed `details`. It has no element that could say so, and a range still measures it. */
+export function isInClosed(node: Text): boolean {
+  const parent = parentOf(node)
+  // Sound: the type says which class it is.
+  return (
+    parent !== null &&
+    typeOf(parent) === 1 &&
+    isNamed(parent as Element, 'details') &&
+    attributeOf(parent as Element, 'open') === null
+  )
 }
 
 const RENDERED = { visibilityProperty: true }

@@ -33,7 +33,7 @@ import { pseudoSheet } from './pseudo-sheet.ts'
 import { readPseudos } from './pseudo.ts'
 import { rimsOf } from './rims.ts'
 import { sheetOf, topmost } from './sheet.ts'
-import { areasOf, lettersOf, type Letters } from './text.ts'
+import { areasOf, isInClosed, lettersOf, type Letters } from './text.ts'
 
 const MOST_DEPTH = 600
 
@@ -44,7 +44,7 @@ interface Walk {
 /** Reads the elements of a document, from the root. */
 export function createWalk(
   document: Document,
-  { meter, asides }: Reader,
+  { meter, asides, drawn: draws }: Reader,
   read: DocumentRead,
   window: Area,
 ): Walk {
@@ -77,6 +77,7 @@ export function createWalk(
       gap,
       ...(shown !== undefined && { shown }),
       place: place(node),
+      node,
     }
     pieces.push(piece)
     gap = ''
@@ -99,6 +100,7 @@ export function createWalk(
     if (isBlock) lineBreak(own.display === 'table-cell' ? '\t' : '\n')
     if (name === 'br') lineBreak()
     if (drawing && name === 'svg') drawn = hasText(self)
+    if (draws) draws(self, paint, own.box())
     const sheet = sheetOf({ element: self, name, drawing, drawn }, own, paint, mine)
     if (isControl(self, name)) controls.push({ element: self, name, paint, style, order: mine, box: own.box })
     const letters = lazily(() =>
@@ -186,7 +188,8 @@ export function createWalk(
     }
     if (!meter.units(words.length)) return truncated(node)
     if (/^\s/.test(data) && gap === '') space = true
-    const { away: hidden, transform, reversed } = letters()
+    const { away: drawnAway, transform, reversed } = letters()
+    const hidden = drawnAway ?? (isInClosed(node) ? 'NOT_RENDERED' : undefined)
     const shown = reversed ? Array.from(words).reverse().join('') : cased(words, transform)
     const parent = node.parentElement
     const piece = push(node, words, hidden, shown === words ? undefined : shown)
