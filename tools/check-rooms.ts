@@ -205,7 +205,7 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/src/verdict.ts', packages: [...KERNEL, 'evidence'] },
   { at: 'packages/gateway/src/scoping.ts', packages: [...KERNEL], paths: gateway('tokens.ts') },
   // Tool descriptions, shared by the doors that offer tools and by the commands that inspect them.
-  { at: 'packages/gateway/src/tools', packages: [...KERNEL, 'evidence'] },
+  { at: 'packages/gateway/src/tools', packages: [...KERNEL, 'evidence'], paths: gateway('browser/servers') },
   // Work on policies before they are in force. No files and no terminal: the commands have those.
   {
     at: 'packages/gateway/src/workbench',
@@ -255,7 +255,21 @@ const ROOMS: readonly Room[] = [
     packages: ['kernel', 'kernel/detection', 'evidence'],
     node: true,
   },
-  { at: 'packages/gateway/src/mcp', ...DOOR, npm: ['undici'] },
+  // The published browser servers, as tables. Drafts and the configuration use them too.
+  { at: 'packages/gateway/src/browser/servers', packages: ['kernel', 'evidence'] },
+  {
+    at: 'packages/gateway/src/browser/door',
+    paths: [...FROM_ANYWHERE, ...gateway('browser')],
+    packages: ['kernel', 'kernel/detection', 'evidence', 'sentinel', 'sentinel/static'],
+    node: true,
+  },
+  {
+    at: 'packages/gateway/src/mcp',
+    ...DOOR,
+    paths: [...DOOR.paths, ...gateway('browser/servers')],
+    types: gateway('browser/door'),
+    npm: ['undici'],
+  },
   { at: 'packages/gateway/src/llm', ...DOOR, npm: ['undici'] },
   { at: 'packages/gateway/src/api', ...DOOR },
   {
@@ -275,7 +289,7 @@ const ROOMS: readonly Room[] = [
   {
     at: 'packages/gateway/src/config',
     // The rule for server names is shared.
-    paths: [...gateway('tools/offer.ts'), ...FROM_ANYWHERE],
+    paths: [...gateway('tools/offer.ts', 'browser/servers'), ...FROM_ANYWHERE],
     packages: [...KERNEL, 'evidence'],
     npm: ['yaml'],
     node: true,

@@ -109,6 +109,7 @@ export function configFor(data: string, headGuard: string | undefined): Config {
     webhooks: [],
     telemetry: undefined,
     mcp: { servers: new Map() },
+    browser: { headless: true, executable: undefined, withoutEgress: false },
     llm: { body: 1 << 20 },
     limits: {
       body: 1 << 20,

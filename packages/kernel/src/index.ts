@@ -38,7 +38,6 @@ export {
   type Source,
   type ToolCall,
 } from './road/capture.ts'
-export type { GuardedPage, GuardedTarget } from './road/browser-call.ts'
 export { closeAllExpired, openedAs, reportEffect, type EffectReport, type Reported } from './road/closing.ts'
 export type { Outcome } from './road/effects.ts'
 export {
@@ -54,7 +53,7 @@ export {
 } from './road/enforce.ts'
 export { ENTRY, isFrozen, refuseFrozen, type Entrant } from './road/entry.ts'
 export { LADDER, describeLadder, subjectOf, type Judgement, type StepStatus } from './road/guardian.ts'
-export { UNINSPECTED, inspectionIn, type Inspection, type PageAfter } from './road/inspect.ts'
+export { UNINSPECTED, inspectionIn, type Inspection } from './road/inspect.ts'
 export type { Decided } from './road/judge.ts'
 export { KEPT, SEALED, keptName, readKeptCall, whyUnreadable, type KeptCall } from './road/kept.ts'
 export { postObservation, type Observation } from './road/observation.ts'

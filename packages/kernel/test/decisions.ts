@@ -45,8 +45,6 @@ import {
   type MemoryStore,
   type Snapshot,
   type Store,
-  type GuardedPage,
-  type PageAfter,
   type ToolAnswer,
   type ToolCall,
 } from '../src/index.ts'
@@ -658,6 +656,9 @@ const CALL_KEYS = [
   'times',
 ] as const
 
+type GuardedCall = NonNullable<ToolCall['guarded']>
+type GuardedAnswer = NonNullable<ToolAnswer['page']>
+
 interface ReadCall {
   readonly call: Partial<ToolCall>
   /** The scripted answer of the tool. */
@@ -688,7 +689,7 @@ function readCall(stage: Stage, text: string): ReadCall {
     context,
     browser: isObject(browser) ? readBrowser(browser, stage) : browser,
     // Safe cast: it comes from the vector, where only a door could send it.
-    ...(given.guarded !== undefined && { guarded: given.guarded as unknown as GuardedPage }),
+    ...(given.guarded !== undefined && { guarded: given.guarded as unknown as GuardedCall }),
     approval: typeof approval === 'string' ? named(approval, stage.requests) : approval,
     delegation: typeof delegation === 'string' ? named(delegation, stage.delegations) : delegation,
     sources: given.sources,
@@ -712,7 +713,7 @@ function readAnswer({ output, page, fails = false, assurance }: JsonObject): Too
   const status = fails ? 'FAILED' : 'COMPLETED'
   if (output === undefined) return { status, output: new Uint8Array([1]) }
   // Safe cast: as `guarded`.
-  const after = page === undefined ? {} : { page: page as unknown as PageAfter }
+  const after = page === undefined ? {} : { page: page as unknown as GuardedAnswer }
   return { status, output: new TextEncoder().encode(canonicalize(output)), content: output, ...after }
 }
 

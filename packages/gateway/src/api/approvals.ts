@@ -5,7 +5,6 @@ import {
   EFFECT_CLASSES,
   parseJson,
   LADDER_STEPS,
-  TARGET_STATES,
   type Approval,
   type Browser,
   type Decision,
@@ -21,16 +20,15 @@ import {
   readPageInput,
   shownInput,
   type ApprovalRequest,
-  type PageInput,
 } from '@tollgate/kernel/admin'
 import type { Identity, Role } from '../tokens.ts'
+import { APPROVAL_PAGE, type ShownBrowser } from './approval-page.ts'
 import { maySee, unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
 import { READERS, receiptOf } from './receipts.ts'
 import { answered, json, kernelOf, numberIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import {
   ANYTHING,
-  COUNT,
   FLAG,
   HASH,
   list,
@@ -76,42 +74,6 @@ interface ShownApproval {
   readonly because: string | null
 }
 
-/** A page as the API shows it: the part in the receipt and, for callers that may read arguments, its address. */
-type ShownBrowser = Browser & Partial<Omit<PageInput, 'side_effect'>>
-
-const PAGE: ApiSchema = object({
-  'url?': described(
-    orNull(TEXT),
-    'The address of the page. Shown to those who may answer and to the caller.',
-  ),
-  'destination?': described(orNull(TEXT), 'The destination of the action, if it is not the page itself.'),
-  'target?': object(
-    {
-      state: word(...TARGET_STATES),
-      role: TEXT,
-      name: TEXT,
-      origin: TEXT,
-      'box?': described(list(COUNT), 'Left, top, width and height, in pixels.'),
-    },
-    'The element that the call acts on, if the gateway drives the browser.',
-  ),
-  'page_host?': TEXT,
-  'destination_host?': TEXT,
-  'dom_hash?': HASH,
-  'visual_text_hash?': HASH,
-  'planner_ref?': TEXT,
-  'planner_derived?': FLAG,
-  'target_state?': word(...TARGET_STATES),
-  'target_hash?': HASH,
-  'without_egress?': FLAG,
-  'sentinel_risk?': { type: 'integer', minimum: 0, maximum: 100 },
-  sentinel_findings: list(TEXT),
-  'seen_hash?': described(
-    HASH,
-    'The hash of what the approver sees of the page: address, destination, page hashes, plan, risk, findings, and whether the call has a side effect. The receipts of the decision and of the approval contain this hash.',
-  ),
-})
-
 const APPROVAL: ApiSchema = object({
   id: described(HASH, 'The receipt id of the ESCALATE.'),
   principal: NAME,
@@ -131,7 +93,7 @@ const APPROVAL: ApiSchema = object({
     'The arguments of the call. Only the caller and people who may answer see them. If they are missing because they were erased, the request can only be denied.',
   ),
   'page?': described(
-    PAGE,
+    APPROVAL_PAGE,
     'The page of a browser call. An approval is valid only for this page and plan, at the same or lower risk and without new findings.',
   ),
   delegation: orNull(described(HASH, 'The delegation of the call. Its delegators cannot answer.')),

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import type { Place, Reader } from '@tollgate/kernel/policy'
 import { readUrl, VARIABLE } from './value.ts'
-import { adapterOf, ADAPTERS, refusedOption, type AdapterName } from '../browser/door/adapters.ts'
+import { adapterOf, ADAPTERS, refusedOption, type AdapterName } from '../browser/servers/adapters.ts'
 import { isServerName } from '../tools/offer.ts'
 
 /** A configured MCP server. It names the variables that hold secrets, not their values. */

@@ -14,7 +14,6 @@ import {
   type Entrant,
   type Inspection,
   type Kernel,
-  type PageAfter,
   type ToolAnswer,
   type ToolCall,
 } from '@tollgate/kernel'
@@ -53,14 +52,14 @@ export interface Order {
   readonly answeredBy: 'server' | 'client'
   /** The server that wrote the arguments, if the caller did not. */
   readonly author?: string
-  /** What a guarded browser shows. */
+  /** The page of a guarded browser, for a call of a browser server. */
   readonly browser?: unknown
   readonly guarded?: ToolCall['guarded']
   readonly demanded?: ToolCall['demanded']
 }
 
 /** An answer, and the page that is open after it if the gateway drives the browser. */
-export type Dispatched = UpstreamAnswer & { readonly page?: PageAfter }
+export type Dispatched = UpstreamAnswer & Pick<ToolAnswer, 'page'>
 
 /** The outcome of an order. */
 export type OrderOutcome =

@@ -6,7 +6,7 @@ import type { ServerLink } from './link.ts'
 import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
 
 /** A tool call for a browser server. */
-export interface BrowserOrder {
+interface BrowserOrder {
   readonly link: ServerLink
   /** The name of the tool at the server. */
   readonly own: string

@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import { definitionOf, type Catalogue, type Definition } from '@tollgate/kernel/admin'
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
-import { adapterOf, type AdapterName } from '../browser/door/adapters.ts'
+import { adapterOf, type AdapterName } from '../browser/servers/adapters.ts'
 import { Recent } from '../recent.ts'
 import { FACULTIES, isUsable } from '../tools/offer.ts'
 import { originOf } from '../tools/origin.ts'

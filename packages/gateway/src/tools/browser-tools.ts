@@ -7,7 +7,7 @@ import {
   recogniseAdapter,
   type AdapterName,
   type BrowserTool,
-} from '../browser/door/adapters.ts'
+} from '../browser/servers/adapters.ts'
 import type { Guess } from './effect.ts'
 import { isObject, originIn, serverOf, toolOf, type Offer } from './offer.ts'
 
@@ -42,7 +42,7 @@ const TELLING: Readonly<Record<AdapterName, readonly string[]>> = {
 const NO_SINK = ['text']
 const WRITTEN = /^(?:text|value|values|fields|elements|data|key|promptText|function|paths|filePaths)$/
 
-/** What the tables say of a tool, in the form of a guess; undefined for a tool of another server. */
+/** The row of a tool in the form of a guess; undefined for a tool of another server. */
 export function guessForBrowser(
   adapter: AdapterName | undefined,
   tool: string,

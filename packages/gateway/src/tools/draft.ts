@@ -2,7 +2,7 @@
 // has its reason as a comment, for review.
 
 import type { JsonObject } from '@tollgate/evidence'
-import type { AdapterName } from '../browser/door/adapters.ts'
+import type { AdapterName } from '../browser/servers/adapters.ts'
 import { browserServers, guessForBrowser } from './browser-tools.ts'
 import { guess, type Guess } from './effect.ts'
 import { excerpt } from './hidden.ts'

@@ -6,7 +6,7 @@ import {
   recogniseAdapter,
   refusedOption,
   type AdapterName,
-} from '../../src/browser/door/adapters.ts'
+} from '../../src/browser/servers/adapters.ts'
 import { derivePlannerRef, readRequest } from '../../src/browser/door/request.ts'
 
 interface Published {

@@ -116,7 +116,7 @@ export async function openAgent(entry: ServerEntry, policy: string, log?: Log): 
     async do(tool, args) {
       const answer = await call(tool, args)
       const text = textOf(answer)
-      if (answer['isError'] === true) throw new Error(`${tool}: ${text}`)
+      if (answer.isError === true) throw new Error(`${tool}: ${text}`)
       return text
     },
     begin: () => void (session = `session ${++sessions}`),

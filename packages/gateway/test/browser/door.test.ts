@@ -81,7 +81,7 @@ describeWithBrowser('a browser server behind the gateway', () => {
       'next',
       `${site.origin}@x/`,
     ]) {
-      expect((await agent.call('browser_navigate', { url }))['isError']).toBe(true)
+      expect((await agent.call('browser_navigate', { url })).isError).toBe(true)
     }
     expect(other.asked).toEqual([])
     expect(await verdict('browser_navigate')).toMatch(/^DENY COGNITIVE_FIREWALL_(?:INVALID_URL|DOMAIN_DENY)$/)
@@ -214,7 +214,7 @@ describeWithBrowser('a browser server behind the gateway', () => {
       agent.call('browser_navigate', { url: `${site.origin}/next` }),
       agent.call('browser_click', { target: 'e3' }),
     ])
-    expect(answers.map((each) => each['isError'] === true)).toEqual([false, false, true])
+    expect(answers.map((each) => each.isError === true)).toEqual([false, false, true])
     expect(await verdict('browser_click')).toBe('DENY COGNITIVE_FIREWALL_TARGET_DENY')
     expect(site.asked).toEqual(['GET /paid', 'GET /next'])
   })
@@ -236,8 +236,8 @@ describeWithBrowser('a browser server behind the gateway', () => {
   })
 
   it('is started again with a new browser after its browser has ended', async () => {
-    await endBrowsers()
-    expect((await agent.call('browser_tabs'))['isError']).toBe(true)
+    endBrowsers()
+    expect((await agent.call('browser_tabs')).isError).toBe(true)
     await expect
       .poll(() => agent.do('browser_tabs').catch(() => ''), { timeout: 60_000 })
       .toContain('about:blank')
@@ -245,7 +245,7 @@ describeWithBrowser('a browser server behind the gateway', () => {
 })
 
 /** Ends the browsers that this process has started. */
-async function endBrowsers(): Promise<void> {
+function endBrowsers(): void {
   const own = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid))
   for (const pid of own) {
     const stat = readIfThere(`/proc/${pid}/stat`)

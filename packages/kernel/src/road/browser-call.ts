@@ -14,14 +14,14 @@ export interface BrowserCall {
   readonly planner_ref: string | undefined
   readonly side_effect: boolean | undefined
   readonly destination: string | undefined
-  /** What the gateway itself knows, if it drives the browser. */
+  /** Known by the gateway itself, if it drives the browser. */
   readonly guarded?: GuardedPage
 }
 
-/** What a gateway that drives the browser knows of a call. It comes from the door and is trusted. */
+/** The knowledge of a gateway that drives the browser about a call. It comes from the door and is trusted. */
 export interface GuardedPage {
   /**
-   * What the call acts on: the page; with `navigation` only the destination that it opens; with `browser` neither, as a list of tabs
+   * The thing that the call acts on: the page; with `navigation` only the destination that it opens; with `browser` neither, as a list of tabs
    * does.
    */
   readonly acts: 'page' | 'navigation' | 'browser'

@@ -56,7 +56,7 @@ export interface ToolCall {
   /** Hash of the tool definition that the server behind this call offers, known to the door; null if it offers none. */
   readonly offered?: string | null
   readonly demanded?: Demanded
-  /** What the gateway knows of the page, if it drives the browser. */
+  /** The knowledge of the gateway about the page, if it drives the browser. */
   readonly guarded?: GuardedPage
   readonly tool: unknown
   /** The arguments as a value. */

@@ -80,6 +80,7 @@ export function policyOf(policy: ModelPolicy, number: number, keys: Keys): Polic
         domains: [patternOf('ok.test')],
         maxSentinelRisk: 70,
         observation: 'any',
+        plannerRef: 'given',
         findings: new Map([
           ['NOTED', 'record'],
           ['BAD', 'deny'],

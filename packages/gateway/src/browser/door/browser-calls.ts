@@ -1,7 +1,7 @@
-// What the MCP door asks of a guarded browser, for each call of its server.
+// The interface between the MCP door and a guarded browser, for each call of its server.
 
 import type { JsonObject } from '@tollgate/evidence'
-import type { PageAfter, ToolCall } from '@tollgate/kernel'
+import type { ToolAnswer, ToolCall } from '@tollgate/kernel'
 
 /** A call that is not yet judged. */
 export interface BrowserUse {
@@ -15,7 +15,7 @@ export interface BrowserUse {
 
 /** A call of a guarded browser, from before its decision until after its result. */
 export interface GuardedCall {
-  /** What the kernel judges in addition to the call. */
+  /** The members that the kernel judges in addition to the call. */
   readonly known: Pick<ToolCall, 'browser' | 'guarded' | 'demanded'>
   /**
    * Runs the allowed call. Only meanwhile the server can act, and only on the page and the element that were judged. Returns why
@@ -25,7 +25,7 @@ export interface GuardedCall {
     dispatch: () => Promise<Answer>,
   ): Promise<{ readonly answer: Answer; readonly stopped?: string }>
   /** Observes the page again, and learns from the result what the agent now sees. Never rejects. */
-  after(result: JsonObject | undefined): Promise<PageAfter | undefined>
+  after(result: JsonObject | undefined): Promise<ToolAnswer['page']>
   /** Lets the next call begin. */
   end(): void
 }

@@ -1,20 +1,20 @@
 // Guards the calls of one browser, one after the other: observes the page, says what the kernel must know, and observes again.
 
 import { isList, isObject, sha256Hex, type JsonObject } from '@tollgate/evidence'
-import { policyOf, postObservation, type GuardedPage, type Kernel, type PageAfter } from '@tollgate/kernel'
+import { policyOf, postObservation, type Kernel, type ToolAnswer } from '@tollgate/kernel'
 import { compileSchema } from '@tollgate/kernel/detection'
 import { asObject, textOf } from '../cdp.ts'
 import type { Bound } from '../binding/bind.ts'
-import { adapterOf, type AdapterName } from './adapters.ts'
+import { adapterOf, type AdapterName, type GuardedPage } from '../servers/adapters.ts'
 import type { BrowserCalls, BrowserUse, GuardedCall } from './browser-calls.ts'
-import type { Opening } from './opening.ts'
+import type { JudgedOpening } from './opening.ts'
 import type { OpenPage, OpenPages } from './pages.ts'
 import { derivePlannerRef, readRequest, type BrowserRequest } from './request.ts'
 import type { Targeting } from './targeting.ts'
 import type { Watch, Watched } from './watch.ts'
 
 /** An allowed call: what it may act on while it runs. */
-export interface Act extends Opening {
+export interface Act extends JudgedOpening {
   readonly page: OpenPage | undefined
   /** The elements that were found; empty if it names none, or a person approved an unknown one. */
   readonly elements: readonly Bound[]
@@ -28,8 +28,8 @@ type Perform = <Answer>(
   dispatch: () => Promise<Answer>,
 ) => Promise<{ readonly answer: Answer; readonly stopped?: string }>
 
-/** What the calls of one browser need. */
-export interface CallsOptions {
+/** The parts that the calls of one browser need. */
+interface CallsOptions {
   readonly adapter: AdapterName
   readonly kernel: Kernel
   readonly tenant: string
@@ -141,7 +141,7 @@ async function afterCall(
   request: BrowserRequest,
   before: OpenPage | undefined,
   result: JsonObject | undefined,
-): Promise<PageAfter | undefined> {
+): Promise<ToolAnswer['page']> {
   const text = textsIn(result)
   pages.learn(text)
   if (request.acts === 'browser') return undefined

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kernel } from '@tollgate/kernel'
-import { createGuard, type Guard as Holder } from '../binding/guard.ts'
+import { createGuard, type Guard } from '../binding/guard.ts'
 import type { Cdp } from '../cdp.ts'
 import { findChromium, startChromium, type Chromium } from '../chromium.ts'
 import { startEndpoint } from '../devtools/endpoint.ts'
@@ -13,7 +13,7 @@ import { startEgress, type Egress } from '../egress/egress.ts'
 import { watchTargets, type Targets } from '../devtools/targets.ts'
 import type { Log } from '../../log.ts'
 import { GatewayError } from '../../error.ts'
-import { adapterOf, type AdapterName, type Launch, type PrivateFolder } from './adapters.ts'
+import { adapterOf, type AdapterName, type Launch, type PrivateFolder } from '../servers/adapters.ts'
 import type { BrowserCalls } from './browser-calls.ts'
 import { guardCalls, type Act } from './calls.ts'
 import { createObserver, type PageSession } from './observer.ts'
@@ -23,7 +23,7 @@ import { createTargeting } from './targeting.ts'
 import { createWatch } from './watch.ts'
 
 /** The browser that a gateway starts for its servers. */
-export interface BrowserSettings {
+interface BrowserSettings {
   /** Without a window. */
   readonly headless: boolean
   /** The path of a Chromium; undefined for the first on the PATH. */
@@ -33,7 +33,7 @@ export interface BrowserSettings {
 }
 
 /** Whose browser it is, and for which server. */
-export interface GuardOptions {
+interface GuardOptions {
   readonly kernel: Kernel
   readonly log: Log
   readonly settings: BrowserSettings
@@ -45,7 +45,7 @@ export interface GuardOptions {
 
 /** A running browser for one server process. */
 export interface GuardedBrowser {
-  /** What the server needs to use it. Holds the secret of this start. */
+  /** The arguments and variables with which the server uses it. They hold the secret of this start. */
   readonly launch: Launch
   readonly calls: BrowserCalls
   /** Calls `listener` once when the browser has ended. */
@@ -56,7 +56,7 @@ export interface GuardedBrowser {
 /** Starts the browser of one server. @throws GatewayError `LISTEN_REFUSED` if there is none, or it does not start. */
 export async function startGuarded(options: GuardOptions): Promise<GuardedBrowser> {
   const { settings, adapter } = options
-  const ends: (() => Promise<unknown> | void)[] = []
+  const ends: (() => unknown)[] = []
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= endAll(ends))
   try {
@@ -93,8 +93,12 @@ function privateFolder(path: string): PrivateFolder {
 }
 
 /** Ends the parts in the opposite order of their start, even if one fails. */
-async function endAll(ends: (() => Promise<unknown> | void)[]): Promise<void> {
-  for (const end of ends.splice(0).reverse()) await Promise.resolve(end()).catch(() => undefined)
+async function endAll(ends: (() => unknown)[]): Promise<void> {
+  for (const end of ends.splice(0).reverse()) {
+    await Promise.resolve()
+      .then(end)
+      .catch(() => undefined)
+  }
 }
 
 function pathOf({ executable }: BrowserSettings): string {
@@ -105,7 +109,7 @@ function pathOf({ executable }: BrowserSettings): string {
   })
 }
 
-type Guard = Pick<GuardedBrowser, 'calls'> & {
+type BrowserParts = Pick<GuardedBrowser, 'calls'> & {
   readonly screen: Screen
   readonly targets: Targets
 }
@@ -114,11 +118,11 @@ async function guardBrowser(
   { kernel, adapter, tenant }: GuardOptions,
   { cdp }: Chromium,
   egress: Egress | undefined,
-): Promise<Guard> {
+): Promise<BrowserParts> {
   const pages = createPages(cdp, adapter)
   const observer = createObserver()
-  let known: Targets | undefined
-  const holder = createGuard(cdp, () => known ?? NO_TARGETS)
+  const known: { targets?: Targets } = {}
+  const holder = createGuard(cdp, () => known.targets ?? NO_TARGETS)
   const targets = await watchTargets(cdp, {
     async onTarget(target) {
       await Promise.all([holder.onTarget(target), pages.onTarget(target)])
@@ -128,7 +132,7 @@ async function guardBrowser(
       pages.onGone(target)
     },
   })
-  known = targets
+  known.targets = targets
   let running: Act | undefined
   const calls = guardCalls({
     adapter,
@@ -163,7 +167,7 @@ async function guardBrowser(
 const NO_TARGETS = { get: () => undefined, within: () => [] }
 
 /** A call that opens an address may do so in another tab. */
-function permittedOf({ acts, page, elements, files }: Act): Parameters<Holder['hold']>[0] {
+function permittedOf({ acts, page, elements, files }: Act): Parameters<Guard['hold']>[0] {
   return { ...(acts === 'page' && page && { page: page.id }), elements, files }
 }
 

@@ -11,8 +11,8 @@ export interface PageSession {
   readonly send: SendToPage
 }
 
-/** What the gateway itself saw of a page. It holds text of the page, and stays in memory. */
-export interface Seen {
+/** The gateway's own view of a page. It holds text of the page, and stays in memory. */
+interface PageSeen {
   readonly observation: SentinelObservation
   readonly readings: readonly PageReading[]
 }
@@ -20,12 +20,12 @@ export interface Seen {
 /** Observes the pages of one browser. */
 export interface Observer {
   /** Observes a page with all its frames. Rejects if a frame cannot be scanned. */
-  observe(sessions: readonly PageSession[]): Promise<Seen>
+  observe(sessions: readonly PageSession[]): Promise<PageSeen>
   /** Forgets the documents of a session. */
   forget(session: string): void
 }
 
-interface Known {
+interface KnownDocument {
   readonly document: string
   readonly hash: PageHash
   readonly reading: PageReading
@@ -37,7 +37,7 @@ const MAX_FINDINGS = 32
 
 /** Creates an observer that knows no page yet. */
 export function createObserver(): Observer {
-  const known = new Map<string, Map<string, Known>>()
+  const known = new Map<string, Map<string, KnownDocument>>()
   return {
     async observe(sessions) {
       const readings: PageReading[] = []
@@ -53,8 +53,8 @@ export function createObserver(): Observer {
     forget: (session) => void known.delete(session),
   }
 
-  async function read({ session, send }: PageSession, { id, document }: Frame): Promise<PageReading> {
-    const frames = known.get(session) ?? new Map<string, Known>()
+  async function read({ session, send }: PageSession, { id, document }: ScannedFrame): Promise<PageReading> {
+    const frames = known.get(session) ?? new Map<string, KnownDocument>()
     known.set(session, frames)
     const before = frames.get(id)
     if (before?.document === document) {
@@ -74,7 +74,7 @@ function isSame(a: PageHash, b: PageHash): boolean {
   return a.url === b.url && a.dom_hash === b.dom_hash && a.layout === b.layout
 }
 
-interface Frame {
+interface ScannedFrame {
   readonly id: string
   /** Identifies the document that the frame has loaded. */
   readonly document: string
@@ -83,9 +83,9 @@ interface Frame {
 const OPAQUE = /^(?:|null|:\/\/)$/
 
 /** The frames of a session that need a scan of their own: its main frame, and those of another origin than their parent. */
-async function framesOf(send: SendToPage): Promise<readonly Frame[]> {
+async function framesOf(send: SendToPage): Promise<readonly ScannedFrame[]> {
   const { frameTree } = await send('Page.getFrameTree')
-  const found: Frame[] = []
+  const found: ScannedFrame[] = []
   const visit = (tree: CdpResult, origin: string | undefined): void => {
     const { id, loaderId, securityOrigin } = asObject(tree['frame'])
     const own = textOf(securityOrigin)

@@ -4,8 +4,8 @@ import { textOf } from '../cdp.ts'
 import type { ClientCommand } from '../devtools/screen.ts'
 import type { BrowserRequest } from './request.ts'
 
-/** What an allowed call was judged to open. */
-export interface Opening {
+/** The address that an allowed call was judged to open. */
+export interface JudgedOpening {
   readonly acts: BrowserRequest['acts']
   readonly destination: string | undefined
 }
@@ -15,7 +15,7 @@ const TO_ADDRESS = new Set(['Page.navigate', 'Target.createTarget'])
 
 /** Why a command of the server must not open an address; undefined if it may, or opens none. */
 export function openingRefusal(
-  opening: Opening | undefined,
+  opening: JudgedOpening | undefined,
   { method, params }: Pick<ClientCommand, 'method' | 'params'>,
 ): string | undefined {
   if (!IN_HISTORY.has(method) && !TO_ADDRESS.has(method)) return undefined

@@ -2,10 +2,10 @@
 
 import { asObject, textOf, type Cdp, type CdpResult } from '../cdp.ts'
 import type { SendToPage } from '../isolated.ts'
-import type { AdapterName } from './adapters.ts'
+import type { AdapterName } from '../servers/adapters.ts'
 
 /** A target that the gateway is attached to: a page, a frame with a process of its own, or a worker. */
-export interface AttachedTarget {
+interface AttachedTarget {
   readonly id: string
   readonly type: string
   /** The gateway's own session. */

@@ -1,8 +1,7 @@
 // Reads one call of a browser tool: what it acts on, the elements that it names and the address that it opens.
 
 import { isList, isObject, sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
-import type { GuardedPage } from '@tollgate/kernel'
-import type { Adapter, BrowserTool } from './adapters.ts'
+import type { Adapter, BrowserTool, GuardedPage } from '../servers/adapters.ts'
 
 /** A call of a browser tool. */
 export interface BrowserRequest {
@@ -53,7 +52,7 @@ function textOf(value: Json): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** A planner reference that stands for the call itself: the digest of session, tool and arguments. */
+/** A planner reference that is made from the call itself: the digest of session, tool and arguments. */
 export function derivePlannerRef(session: string, tool: string, args: Json): string {
   return `sha256:${sha256Hex(JSON.stringify(['tollgate planner_ref', session, tool, args]))}`
 }

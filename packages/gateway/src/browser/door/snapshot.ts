@@ -1,6 +1,6 @@
 // Reads the snapshots that the published servers send to agents: which elements the agent saw, under which references.
 
-import type { AdapterName } from './adapters.ts'
+import type { AdapterName } from '../servers/adapters.ts'
 
 /** An element as the agent saw it. */
 export interface SnapshotElement {

@@ -1,20 +1,21 @@
 // The elements that calls name: what the agent saw under each reference, and whether it is still there.
 
 import type { TargetState } from '@tollgate/evidence'
-import type { GuardedTarget } from '@tollgate/kernel'
 import type { Binding, Bound, SeenElement } from '../binding/bind.ts'
 import { asObject } from '../cdp.ts'
-import type { AdapterName } from './adapters.ts'
+import type { AdapterName, GuardedPage } from '../servers/adapters.ts'
 import type { OpenPage } from './pages.ts'
 import type { BrowserRequest } from './request.ts'
 import { readSnapshot, type SnapshotElement } from './snapshot.ts'
 import type { Watched } from './watch.ts'
 
 /** Finds an element again and compares it with what the agent saw. Never rejects. */
-export type Bind = (page: OpenPage, seen: SeenElement) => Promise<Binding>
+type Bind = (page: OpenPage, seen: SeenElement) => Promise<Binding>
+
+type GuardedTarget = NonNullable<GuardedPage['target']>
 
 /** The elements of one call. */
-export interface FoundTarget {
+interface FoundTarget {
   readonly shown: GuardedTarget
   /** The elements, if all were found. */
   readonly bound: readonly Bound[]
@@ -121,7 +122,7 @@ function unresolved(origin: string): GuardedTarget {
   return { state: 'unresolved', role: '', name: '', origin }
 }
 
-/** What receipts and approvers get of the elements of a call. */
+/** The description of the elements of a call for receipts and approvers. */
 function shownOf(state: TargetState, elements: readonly SeenElement[]): GuardedTarget {
   const [only, ...more] = elements
   if (!only) return unresolved('')

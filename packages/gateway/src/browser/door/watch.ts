@@ -7,7 +7,7 @@ import { asObject, textOf, type Cdp } from '../cdp.ts'
 import type { Observer, PageSession } from './observer.ts'
 import type { Dialog, OpenPage } from './pages.ts'
 
-/** What the gateway saw of a page. */
+/** An observation of a page. */
 export interface Watched {
   /** Of a page that could not be scanned only the URL is known, which is never enough for a side effect. */
   readonly observation: SentinelObservation | UnreadPage

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { findChromium } from '../../browser/chromium.ts'
-import { adapterOf, recogniseAdapter } from '../../browser/door/adapters.ts'
+import { adapterOf, recogniseAdapter } from '../../browser/servers/adapters.ts'
 import { CONFIG_FILE, readConfig } from '../../config/config.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf } from '../program/connect.ts'

@@ -1,7 +1,7 @@
 // The tools of a server by risk: one line for each kind of action, so that a person sees at once what an approval would allow.
 
 import type { EffectClass, JsonObject } from '@tollgate/evidence'
-import { recogniseAdapter } from '../../browser/door/adapters.ts'
+import { recogniseAdapter } from '../../browser/servers/adapters.ts'
 import { guessForBrowser } from '../../tools/browser-tools.ts'
 import { guess } from '../../tools/effect.ts'
 import { originIn, serverPart, serverOf, toolOf } from '../../tools/offer.ts'

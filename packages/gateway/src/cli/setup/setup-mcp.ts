@@ -6,7 +6,7 @@ import { createCatalogue } from '@tollgate/kernel/admin'
 import { defaultData } from '../../config/place.ts'
 import { silent } from '../../log.ts'
 import { inspect } from '../../tools/inspect.ts'
-import type { AdapterName } from '../../browser/door/adapters.ts'
+import type { AdapterName } from '../../browser/servers/adapters.ts'
 import type { WebDraft } from '../../tools/draft.ts'
 import { isAtLeast } from '../../tools/finding.ts'
 import { toolOf } from '../../tools/offer.ts'
@@ -36,7 +36,7 @@ export interface SetupOptions extends DataOptions {
   readonly yes?: boolean
 }
 
-/** What one of the two commands sets up. */
+/** The servers that one of the two commands sets up. */
 interface SetupKind {
   /** Only browser servers, or only others. */
   readonly isBrowser: boolean

@@ -10,7 +10,7 @@ import {
   type Json,
   type JsonObject,
 } from '@tollgate/evidence/core'
-import { adapterOf, ADAPTERS, refusedOption, type AdapterName } from '../../browser/door/adapters.ts'
+import { adapterOf, ADAPTERS, refusedOption, type AdapterName } from '../../browser/servers/adapters.ts'
 import { isServerName } from '../../tools/offer.ts'
 import { parseMessage, type Request } from '../message.ts'
 

@@ -1,7 +1,7 @@
 // The interface to an upstream server, independent of its transport and protocol.
 
 import type { JsonObject } from '@tollgate/evidence'
-import type { AdapterName } from '../../browser/door/adapters.ts'
+import type { AdapterName } from '../../browser/servers/adapters.ts'
 import type { BrowserCalls } from '../../browser/door/browser-calls.ts'
 import type { RpcError } from '../message.ts'
 import type { SentMethod } from '../methods.ts'

@@ -1,6 +1,6 @@
 // A channel to a browser server: the gateway starts its browser first, and ends it after the server.
 
-import { adapterOf, type AdapterName } from '../../browser/door/adapters.ts'
+import { adapterOf, type AdapterName } from '../../browser/servers/adapters.ts'
 import type { GuardedBrowser } from '../../browser/door/guard.ts'
 import { faultOf } from './calls.ts'
 import { StdioChannel, type StdioOptions } from './stdio.ts'

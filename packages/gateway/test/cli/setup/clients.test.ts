@@ -29,7 +29,7 @@ function put(file: string, text: string): string {
 
 function plan(...servers: readonly string[]): Plan {
   const wrapper = (name: string): readonly string[] => [...WRAPPER, name, '--']
-  return makePlan(clientFiles(at), { servers, wrapper }, at)
+  return makePlan(clientFiles(at), { servers, isBrowser: false, wrapper }, at)
 }
 
 function after(file: string, text: string): string {

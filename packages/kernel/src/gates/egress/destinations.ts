@@ -3,7 +3,6 @@
 import type { Destination } from '../../destinations/destination.ts'
 import { destinationsIn } from '../../destinations/find.ts'
 import { matchesHost } from '../../destinations/pattern.ts'
-import { actsOnPage } from '../browser/page.ts'
 import type { GateSettings } from '../../policy/parse/settings.ts'
 import type { Intent } from '../../road/capture.ts'
 import type { Snapshot } from '../../road/snapshot.ts'
@@ -15,7 +14,7 @@ export function destinationsOf(
   const declared = tool?.declared?.destinations ?? []
   const found = declared === 'none' ? [] : destinationsIn(args, declared)
   // A browser call goes to the page it is on, and to the destination it names. One that only opens an address leaves the page.
-  const page = actsOnPage(browser?.guarded) ? observation?.url : undefined
+  const page = (browser?.guarded?.acts ?? 'page') === 'page' ? observation?.url : undefined
   const pages = [browser?.destination, page].filter((each) => each !== undefined)
   if (pages.length === 0) return found
   // An empty page could not be read. It becomes an unreadable destination, not a missing one.

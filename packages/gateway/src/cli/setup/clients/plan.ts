@@ -6,7 +6,7 @@ import {
   recogniseAdapter,
   refusedOption,
   type AdapterName,
-} from '../../../browser/door/adapters.ts'
+} from '../../../browser/servers/adapters.ts'
 import type { FileChange } from '../changes/apply.ts'
 import type { ServerAddress } from '../../../mcp/server/upstream.ts'
 import { nameFor, programAddress } from '../../mcp/config.ts'

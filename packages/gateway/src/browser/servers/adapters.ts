@@ -1,7 +1,7 @@
-// What the gateway knows of the published MCP browser servers: every tool, and how a server is told which browser to use.
+// The published MCP browser servers: every tool of them, and how the gateway leads each to its browser.
 
 import type { EffectClass } from '@tollgate/evidence'
-import type { GuardedPage } from '@tollgate/kernel'
+import type { ToolCall } from '@tollgate/kernel'
 import { DEVTOOLS } from './devtools.ts'
 import { PLAYWRIGHT } from './playwright.ts'
 
@@ -10,10 +10,13 @@ export const ADAPTERS = ['playwright', 'devtools'] as const
 /** One of the published servers. */
 export type AdapterName = (typeof ADAPTERS)[number]
 
+/** The knowledge of a gateway that drives the browser about a call. */
+export type GuardedPage = NonNullable<ToolCall['guarded']>
+
 /** One tool of a server. */
 export interface BrowserTool {
   readonly effect: EffectClass
-  /** What it acts on, unless its address says that it opens one. */
+  /** The thing that it acts on, unless an address says that it opens one. */
   readonly acts: GuardedPage['acts']
   /** Where its arguments name elements: `uid`, or `fields[].target` for each item of a list. */
   readonly elements: readonly string[]
@@ -29,8 +32,8 @@ export interface BrowserTool {
   readonly refused: readonly string[]
 }
 
-/** Where the browser is, and what a client must send to use it. */
-export interface BrowserAddress {
+/** The address of a browser, and the headers that a client must send to use it. */
+interface BrowserAddress {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
 }

@@ -75,10 +75,10 @@ export const DEVTOOLS: Adapter = {
     'wsheaders',
   ],
   variables: /^CHROME_DEVTOOLS_MCP_/,
-  launch: ({ url, headers }, { keep }) => ({
+  launch: ({ url, headers }, folder) => ({
     args: [
       // Other users of this machine can read the arguments of a program, but not this file.
-      `--config=${keep('config.json', JSON.stringify({ wsEndpoint: url, wsHeaders: JSON.stringify(headers) }))}`,
+      `--config=${folder.keep('config.json', JSON.stringify({ wsEndpoint: url, wsHeaders: JSON.stringify(headers) }))}`,
       '--no-file-navigations',
       '--no-usage-statistics',
       '--no-performance-crux',
