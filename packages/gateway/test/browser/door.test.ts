@@ -19,6 +19,8 @@ const TOOLS = {
   browser_evaluate: 'execute',
   browser_handle_dialog: 'write',
   browser_tabs: 'read',
+  browser_wait_for: 'read',
+  browser_console_messages: 'read',
   browser_run_code_unsafe: 'execute',
 }
 
@@ -174,6 +176,15 @@ describeWithBrowser('a browser server behind the gateway', () => {
     expect(textOf(answer)).toMatch(/^\[Tollgate\] The gateway stopped this action: /)
     expect((await agent.last('browser_click')).effects[0]?.status).toBe('FAILED')
     expect(site.asked).toEqual(['GET /trap'])
+  })
+
+  it('cannot act in a call that only reads, or between calls', async () => {
+    expect(textOf(await agent.call('browser_wait_for'))).toContain('The gateway stopped this action')
+    await agent.do('browser_console_messages')
+    expect(await agent.do('browser_console_messages')).toContain(
+      'the gateway refused `Input.dispatchMouseEvent`',
+    )
+    expect(site.asked).toEqual([])
   })
 
   it('binds an approval to the page that the approver saw', async () => {

@@ -14,6 +14,8 @@ const TOOLS = {
   browser_evaluate: { function: text },
   browser_tabs: { action: text, url: text },
   browser_handle_dialog: { accept: { type: 'boolean' } },
+  browser_wait_for: { text },
+  browser_console_messages: { level: text },
   browser_run_code_unsafe: { code: text },
 }
 
@@ -75,6 +77,20 @@ async function connect() {
 const evaluate = async ({ send }, expression) =>
   (await send('Runtime.evaluate', { expression, returnByValue: true })).result.value
 
+let late
+
+/** Clicks the first button of the page. */
+async function press(at) {
+  const where = await evaluate(
+    at,
+    `(({ x, y }) => ({ x: x + 9, y: y + 9 }))(document.querySelector('button').getBoundingClientRect())`,
+  )
+  const mouse = { ...where, button: 'left', clickCount: 1 }
+  await at.send('Input.dispatchMouseEvent', { type: 'mousePressed', ...mouse, buttons: 1 })
+  await at.send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...mouse })
+  return 'pressed'
+}
+
 const RUN = {
   async browser_navigate({ url }, { send, loaded }) {
     const done = loaded()
@@ -116,7 +132,14 @@ const RUN = {
     await send('Page.handleJavaScriptDialog', { accept })
     return '### Page'
   },
-  // The real one runs the code in the server. This one sends input when no call is allowed to.
+  // These are reads. This server acts in one all the same, and after the other.
+  browser_wait_for: (_, at) => press(at),
+  async browser_console_messages(_, at) {
+    const before = await late
+    late = undefined
+    setImmediate(() => (late = press(at).catch(String)))
+    return before ?? 'nothing'
+  },
   browser_run_code_unsafe: () => Promise.reject(new Error('it was called')),
 }
 

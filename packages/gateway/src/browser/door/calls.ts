@@ -7,14 +7,14 @@ import { asObject, textOf } from '../cdp.ts'
 import type { Bound } from '../binding/bind.ts'
 import { adapterOf, type AdapterName, type GuardedPage } from '../servers/adapters.ts'
 import type { BrowserCalls, BrowserUse, GuardedCall } from './browser-calls.ts'
-import type { JudgedOpening } from './opening.ts'
+import type { JudgedKind } from './kind.ts'
 import type { OpenPage, OpenPages } from './pages.ts'
 import { derivePlannerRef, readRequest, type BrowserRequest } from './request.ts'
 import type { Targeting } from './targeting.ts'
 import type { Watch, Watched } from './watch.ts'
 
 /** An allowed call: what it may act on while it runs. */
-export interface Act extends JudgedOpening {
+export interface Act extends JudgedKind {
   readonly page: OpenPage | undefined
   /** The elements that were found; empty if it names none, or a person approved an unknown one. */
   readonly elements: readonly Bound[]
@@ -74,14 +74,15 @@ async function guardCall(options: CallsOptions, use: BrowserUse, end: () => void
   const destination = request.address ?? (page && (await historyAddress(page, request)))
   const observation = seen && postOf(options, seen.observation)
   const planner = plannerOf(options, use)
+  const reads = tool.effect === 'read'
   const guarded: GuardedPage = {
     acts: request.acts,
     ...(planner.derived && { derived: true }),
     ...(target && { target: target.shown }),
     ...(options.withoutEgress && { without_egress: true }),
   }
-  const elements = tool.effect === 'read' ? [] : (target?.bound ?? [])
-  const act = { acts: request.acts, page, destination, elements, files: tool.files === true }
+  const elements = reads ? [] : (target?.bound ?? [])
+  const act = { reads, acts: request.acts, page, destination, elements, files: tool.files === true }
   return {
     known: {
       guarded,
@@ -89,7 +90,7 @@ async function guardCall(options: CallsOptions, use: BrowserUse, end: () => void
         ...observation,
         ...(planner.ref !== undefined && { planner_ref: planner.ref }),
         ...(destination !== undefined && { destination }),
-        ...(tool.effect !== 'read' && { side_effect: true }),
+        ...(!reads && { side_effect: true }),
       },
       ...(tool.refused.length > 0 && { demanded: demandOf(tool.refused) }),
     },

@@ -17,7 +17,7 @@ import { adapterOf, type AdapterName, type Launch, type PrivateFolder } from '..
 import type { BrowserCalls } from './browser-calls.ts'
 import { guardCalls, type Act } from './calls.ts'
 import { createObserver, type PageSession } from './observer.ts'
-import { openingRefusal } from './opening.ts'
+import { kindRefusal } from './kind.ts'
 import { createPages, type OpenPage } from './pages.ts'
 import { createTargeting } from './targeting.ts'
 import { createWatch } from './watch.ts'
@@ -133,7 +133,7 @@ async function guardBrowser(
     },
   })
   known.targets = targets
-  let running: Act | undefined
+  let running: { readonly act: Act; stopped: string | undefined } | undefined
   const calls = guardCalls({
     adapter,
     kernel,
@@ -144,9 +144,11 @@ async function guardBrowser(
     async perform(act, dispatch) {
       // The call is allowed, so a person approved a destination that needs it.
       const release = act.destination === undefined ? undefined : egress?.approve(act.destination)
-      running = act
+      const own = { act, stopped: undefined as string | undefined }
+      running = own
       try {
-        return await holder.hold(permittedOf(act), dispatch)
+        const { answer, stopped = own.stopped } = await holder.hold(permittedOf(act), dispatch)
+        return { answer, ...(stopped !== undefined && { stopped }) }
       } finally {
         running = undefined
         release?.()
@@ -156,8 +158,10 @@ async function guardBrowser(
   })
   const screen: Screen = {
     async onCommand(command) {
-      const why = openingRefusal(running, command)
-      return why === undefined ? holder.onCommand(command) : { refuse: why }
+      const why = kindRefusal(running?.act, command)
+      if (why === undefined) return holder.onCommand(command)
+      if (running) running.stopped ??= why
+      return { refuse: why }
     },
     onResult: (command, result) => holder.onResult(command, result),
   }

@@ -56,6 +56,7 @@ export function createPages(cdp: Cdp, adapter: AdapterName): OpenPages {
         cdp.send(method, params, { session, ...(timeout !== undefined && { timeout }) })
       const page: OpenPage = { id, session, send, number: ++opened, dialog: undefined, onDialog: undefined }
       open.push(page)
+      selected ??= id
       cdp.on('Page.javascriptDialogOpening', session, (event) => {
         page.dialog = dialogOf(event)
         page.onDialog?.()
@@ -65,15 +66,18 @@ export function createPages(cdp: Cdp, adapter: AdapterName): OpenPages {
     },
     onGone({ id }) {
       const at = open.findIndex((page) => page.id === id)
-      if (at >= 0) open.splice(at, 1)
+      if (at < 0) return
+      open.splice(at, 1)
+      // As `@playwright/mcp` does it.
+      if (selected === id) selected = open[Math.min(at, open.length - 1)]?.id
     },
     current(number) {
       if (number !== undefined) return open.find((page) => page.number === number)
-      return open.length === 1 ? open[0] : open.find(({ id }) => id === selected)
+      return open.find(({ id }) => id === selected)
     },
     newest: () => open.at(-1),
     learn(result) {
-      // The text holds words of pages. It only suggests a page: input to another page is refused, see `screen.ts`.
+      // The text holds words of pages. It only suggests a page: input to another page is refused, see `guard.ts` of the binding.
       const index = adapter === 'playwright' ? /^- (\d{1,4}): \(current\)/m.exec(result)?.[1] : undefined
       if (index !== undefined) selected = open[Number(index)]?.id
     },

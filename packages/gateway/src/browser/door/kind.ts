@@ -1,31 +1,36 @@
-// Which addresses the server of a running call may open: only a call that was judged as a navigation opens one, and only its own.
+// The actions that a running call may not do, by the kind that it was judged as: a read gives no input, and only a navigation opens an
+// address, its own.
 
 import { textOf } from '../cdp.ts'
 import type { ClientCommand } from '../devtools/screen.ts'
 import type { BrowserRequest } from './request.ts'
 
-/** The address that an allowed call was judged to open. */
-export interface JudgedOpening {
+/** The kind of an allowed call. */
+export interface JudgedKind {
+  /** Whether it only reads. */
+  readonly reads: boolean
   readonly acts: BrowserRequest['acts']
+  /** The address that it opens. */
   readonly destination: string | undefined
 }
 
 const IN_HISTORY = new Set(['Page.navigateToHistoryEntry', 'Page.reload'])
 const TO_ADDRESS = new Set(['Page.navigate', 'Target.createTarget'])
 
-/** Why a command of the server must not open an address; undefined if it may, or opens none. */
-export function openingRefusal(
-  opening: JudgedOpening | undefined,
+/** Why a command of the server does not belong to the running call; undefined if it may. */
+export function kindRefusal(
+  call: JudgedKind | undefined,
   { method, params }: Pick<ClientCommand, 'method' | 'params'>,
 ): string | undefined {
+  if (call?.reads === true && method.startsWith('Input.')) return 'the call only reads'
   if (!IN_HISTORY.has(method) && !TO_ADDRESS.has(method)) return undefined
-  if (!opening) return 'no permitted call is running'
+  if (!call) return 'no permitted call is running'
   const url = textOf(params['url'])
   const isBlank = url === '' || url === 'about:blank'
   // A new tab is opened blank, and then gets its address.
   if (TO_ADDRESS.has(method) && isBlank) return undefined
-  if (opening.acts !== 'navigation') return 'the call does not open an address'
-  return IN_HISTORY.has(method) || isSame(url, opening.destination)
+  if (call.acts !== 'navigation') return 'the call does not open an address'
+  return IN_HISTORY.has(method) || isSame(url, call.destination)
     ? undefined
     : 'the call opens another address'
 }
