@@ -1,5 +1,6 @@
 // A gateway with one browser server behind its door, and web sites that count what reaches them.
 
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerRequest } from '@tollgate/kernel/admin'
@@ -151,4 +152,24 @@ const PLANNED = { 'dev.tollgate/planner_ref': 'the plan of the test' }
 export function textOf({ content }: Answer): string {
   if (!Array.isArray(content)) return ''
   return content.map((part: { text?: string }) => part.text ?? '').join('\n')
+}
+
+/** Ends the browsers that this process has started. */
+export function endBrowsers(): void {
+  const own = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid))
+  for (const pid of own) {
+    const stat = readIfThere(`/proc/${pid}/stat`)
+    const isChild = stat.split(') ')[1]?.split(' ')[1] === String(process.pid)
+    if (isChild && readIfThere(`/proc/${pid}/cmdline`).includes('--remote-debugging-pipe')) {
+      process.kill(Number(pid), 'SIGKILL')
+    }
+  }
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
 }

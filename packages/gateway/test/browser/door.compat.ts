@@ -3,7 +3,17 @@
 
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { browserPolicy, openAgent, startSite, textOf, type Agent, type Site } from './door-rig.ts'
+import { openGate } from '../mcp/gate.ts'
+import { connectPeer } from '../mcp/peers.ts'
+import {
+  browserPolicy,
+  endBrowsers,
+  openAgent,
+  startSite,
+  textOf,
+  type Agent,
+  type Site,
+} from './door-rig.ts'
 
 const bin = (name: string): string =>
   fileURLToPath(new URL(`../../../../compat/node_modules/.bin/${name}`, import.meta.url))
@@ -53,6 +63,7 @@ const DRIVERS: readonly Driver[] = [
       new_page: 'read',
       take_snapshot: 'read',
       list_pages: 'read',
+      close_page: 'read',
       click: 'write',
       fill: 'write',
       evaluate_script: 'execute',
@@ -74,6 +85,7 @@ const pages = (evil: string): Record<string, string> => ({
   '/': `<title>Shop</title><h1>Shop</h1><button onclick="fetch('/paid')">Pay</button>
     <a href="/next">Next</a><input aria-label="Name">`,
   '/next': '<title>Next</title><h1>Next</h1>',
+  '/second': '<title>Second</title><h1>Second</h1>',
   '/paid': '',
   '/deleted': '',
   '/poisoned': `<title>Shop</title>${HIDDEN}<button onclick="fetch('/paid')">Pay</button>`,
@@ -215,6 +227,32 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
     })
   })
 
+  it('acts in the tab that the call is about', async () => {
+    const pay = await find('button', 'Pay')
+    if (driver.browser === 'playwright') {
+      await agent.do('browser_tabs', { action: 'new', url: `${site.origin}/second` })
+      expect(await snapshot()).toContain('Second')
+      await agent.do('browser_tabs', { action: 'select', index: 0 })
+      await click(pay)
+      await agent.do('browser_tabs', { action: 'close', index: 1 })
+    } else {
+      await agent.do('new_page', { url: `${site.origin}/second` })
+      expect(await agent.do('take_snapshot', { pageId: 2 })).toContain('Second')
+      await click(pay)
+      await agent.do('close_page', { pageId: 2 })
+    }
+    const { decision } = await agent.last(driver.click[0])
+    expect(decision).toMatchObject({ verdict: 'ALLOW', browser: { target_state: 'bound' } })
+    expect(site.asked).toEqual(['GET /second', 'GET /paid'])
+  })
+
+  it('is started again with a new browser after its browser has ended', async () => {
+    endBrowsers()
+    expect((await agent.call(...driver.snapshot)).isError).toBe(true)
+    await expect.poll(() => open('/').catch(() => ''), { timeout: 60_000 }).not.toBe('')
+    expect(await snapshot()).toContain('Pay')
+  })
+
   it('sends nothing to a host that the policy does not name, whatever a page does', async () => {
     await open('/leaks')
     for (const [role, name] of [
@@ -231,5 +269,34 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
     // It listens: without a guard, it is reached.
     await fetch(`${evil.origin}/control`)
     expect(evil.asked).toEqual(['GET /control'])
+  })
+})
+
+describe('a wrapped entry of a client', () => {
+  it('gets a guarded browser with `--browser`, and without it no call', async () => {
+    const site = await startSite(pages('http://evil.test'))
+    const tools = { browser_navigate: 'read', browser_snapshot: 'read' }
+    const policy = browserPolicy([site.origin], tools).replace(
+      'principals: {',
+      'principals: { "local:*": { tier: standard },',
+    )
+    const gate = await openGate({}, { policy })
+    const ask = async (...options: readonly string[]): Promise<string> => {
+      const peer = await connectPeer('v1', gate.wrapped('web', [bin('playwright-mcp')], {}, options))
+      await peer.ask('tools/list')
+      await gate.pin('web')
+      const answer = await peer.ask('tools/call', {
+        name: 'browser_navigate',
+        arguments: { url: `${site.origin}/` },
+      })
+      await peer.close()
+      return textOf(answer)
+    }
+    expect(await ask('--browser', 'playwright')).toContain('Page Title: Shop')
+    expect(site.asked).toEqual(['GET /'])
+    expect(await ask()).toContain('COGNITIVE_FIREWALL_INVALID_URL')
+    expect(site.asked).toEqual(['GET /'])
+    await gate.close()
+    await site.close()
   })
 })

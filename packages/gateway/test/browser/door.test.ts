@@ -1,7 +1,6 @@
 // The browser door with a stand-in server that speaks the tools of `@playwright/mcp`, and a real Chromium. `door.compat.ts` has the
 // published servers.
 
-import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findChromium } from '../../src/browser/chromium.ts'
@@ -245,32 +244,4 @@ describeWithBrowser('a browser server behind the gateway', () => {
     })
     await activate(agent.gate.running.gateway, policy)
   })
-
-  it('is started again with a new browser after its browser has ended', async () => {
-    endBrowsers()
-    expect((await agent.call('browser_tabs')).isError).toBe(true)
-    await expect
-      .poll(() => agent.do('browser_tabs').catch(() => ''), { timeout: 60_000 })
-      .toContain('about:blank')
-  })
 })
-
-/** Ends the browsers that this process has started. */
-function endBrowsers(): void {
-  const own = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid))
-  for (const pid of own) {
-    const stat = readIfThere(`/proc/${pid}/stat`)
-    const isChild = stat.split(') ')[1]?.split(' ')[1] === String(process.pid)
-    if (isChild && readIfThere(`/proc/${pid}/cmdline`).includes('--remote-debugging-pipe')) {
-      process.kill(Number(pid), 'SIGKILL')
-    }
-  }
-}
-
-function readIfThere(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return ''
-  }
-}

@@ -49,7 +49,12 @@ export interface Gate {
   /** The URL of one server, or of all of them. */
   place(server?: string): Place
   /** The address of a server that the wrapping command starts. */
-  wrapped(name: string, command: readonly string[], env?: Record<string, string>): Place
+  wrapped(
+    name: string,
+    command: readonly string[],
+    env?: Record<string, string>,
+    options?: readonly string[],
+  ): Place
   /** Asks a server for its offer. */
   meet(server: string): Promise<void>
   /** Pins everything that a server offers now, as a person would. */
@@ -83,9 +88,9 @@ export async function openGate(
       url: `${url}/mcp${server === undefined ? '' : `/${server}`}`,
       headers: { authorization: `Bearer ${token}` },
     }),
-    wrapped: (name, command, env = {}) => ({
+    wrapped: (name, command, env = {}, options = []) => ({
       command: process.execPath,
-      args: [COMMAND, 'mcp', '--name', name, '--data', data, '--', ...command],
+      args: [COMMAND, 'mcp', '--name', name, '--data', data, ...options, '--', ...command],
       env: { PATH: process.env.PATH ?? '', HOME: data, ...env },
     }),
     async meet(server) {
