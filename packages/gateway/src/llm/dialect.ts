@@ -37,6 +37,8 @@ export interface Judge {
    * item must not be forwarded.
    */
   ran(tool: string, item: JsonObject): boolean
+  /** Whether the request asked for structured output. Then a denial is the dialect's own refusal: a text would not be JSON. */
+  readonly structured?: boolean
 }
 
 /** A tool that a reply may call. */
@@ -106,6 +108,8 @@ export interface ReadResult {
 /** A parsed request. */
 export interface RequestReading {
   readonly stream: boolean
+  /** Whether the reply must be JSON. */
+  readonly structured: boolean
   /** By the name under which a reply calls them. */
   readonly tools: ReadonlyMap<string, DeclaredTool>
   readonly hosted: readonly HostedTool[]

@@ -34,6 +34,7 @@ interface Prepared {
   readonly context: RequestContext
   readonly hosted: Hosted
   readonly stream: boolean
+  readonly structured: boolean
   readonly tools: RequestReading['tools']
   readonly body: readonly Uint8Array[]
 }
@@ -113,7 +114,7 @@ export class GovernedRequests {
       // It has been sent, and is not kept.
       entered.resize(0)
       if (reply.status !== 200) return await this.#answerFault(entered, reply, context, hosted, attempt)
-      const judge = createJudge(context, prepared.tools, hosted)
+      const judge = createJudge(context, prepared, hosted)
       const onItem = (id: string): void => void this.#items.set(`${context.caller.owner}\n${id}`, true)
       const judging = { entered, dialect, reply, context, judge, hosted, attempt, onItem, log, size }
       return stream ? await answerStreamed(judging) : await answerWhole(judging)
@@ -142,11 +143,11 @@ export class GovernedRequests {
     const changed = await takeTurns(context, reading, body, this.#seen)
     const { hosted, removed } = await admitHosted(context, reading.hosted, body.value, this.#removed)
     for (const name of reading.spends ?? []) this.#items.delete(`${caller.owner}\n${name}`)
-    const { stream } = reading
+    const { stream, structured } = reading
     const gone = new Set(removed.map(({ declares }) => declares))
     const tools = new Map([...reading.tools].filter(([name]) => !gone.has(name)))
     const written = body.written(changed || stripped || reading.changed === true || removed.length > 0)
-    return { context, hosted, stream, tools, body: written }
+    return { context, hosted, stream, structured, tools, body: written }
   }
 
   /** An item at the provider that this door did not issue may hold tool output that was never inspected. */

@@ -9,7 +9,11 @@ import type { DeclaredTool, Judge, ProposedCall, RequestReading, Ruling } from '
 import type { Hosted } from './hosted.ts'
 import { argumentsOf, callOf, count, ownerOf, type RequestContext } from './request-context.ts'
 
-export function createJudge(context: RequestContext, tools: RequestReading['tools'], hosted: Hosted): Judge {
+export function createJudge(
+  context: RequestContext,
+  { tools, structured }: Pick<RequestReading, 'tools' | 'structured'>,
+  hosted: Hosted,
+): Judge {
   const { rulings } = context
   const refs = new Set<string>()
   const seen = new Map<string, number>()
@@ -31,6 +35,7 @@ export function createJudge(context: RequestContext, tools: RequestReading['tool
     judge: (proposals) =>
       Promise.all(proposals.map((proposal) => judgeOne(proposal).catch(() => refusedFor('GATE_FAILED')))),
     ran: (tool, item) => hosted.ran(tool, item),
+    structured,
   }
 }
 

@@ -1,6 +1,6 @@
 // The members of a request that several dialects share.
 
-import { isList, type Json, type JsonObject } from '@tollgate/evidence'
+import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { ambiguous } from './dialect.ts'
 
 /** Members of both APIs of OpenAI that the gateway reads. */
@@ -60,6 +60,11 @@ export function streamOf({ stream }: JsonObject): boolean {
   if (stream === undefined || stream === null || stream === false) return false
   if (stream === true) return true
   throw ambiguous('`stream` must be true or false', 'stream')
+}
+
+/** Whether a format promises JSON: every format but plain text. */
+export function isStructured(format: Json | undefined): boolean {
+  return isObject(format) && format['type'] !== 'text'
 }
 
 // Models of OpenAI, Perplexity and Groq, and any model that OpenRouter runs with search. A vendor prefix is possible.

@@ -24,6 +24,7 @@ const MAX_NAME = 256
 export class ReplyCalls {
   readonly #judge: Judge
   readonly #refs = new Set<string>()
+  readonly #denials: string[] = []
   #asked = 0
   #left = 0
 
@@ -34,6 +35,11 @@ export class ReplyCalls {
   /** Whether a call for the client has been forwarded. */
   get anyLeft(): boolean {
     return this.#left > 0
+  }
+
+  /** The texts of denied calls that no block holds, because the reply must be JSON. */
+  get denials(): readonly string[] {
+    return this.#denials
   }
 
   /** A call for the client. Its arguments are a text of a stream, or its input. */
@@ -72,25 +78,31 @@ export class ReplyCalls {
     return { passes: { block: rest, input: textOf(input ?? {}) } }
   }
 
-  /** Judges the proposals and returns the blocks to forward, in the same order. */
+  /** Judges the proposals and returns the blocks to forward, in the same order. A denied call of a structured reply has none. */
   release(sorted: readonly Sorted[]): readonly Released[] | Promise<readonly Released[]> {
     const asked = sorted.filter((one) => 'proposal' in one)
-    if (asked.length === 0) return sorted.map((one) => this.#rule(one, undefined))
+    if (asked.length === 0) return sorted.flatMap((one) => this.#rule(one, undefined))
     this.#asked += asked.length
     if (this.#asked > MAX_CALLS) throw new Garbled('it has too many calls')
     return this.#judge.judge(asked.map(({ proposal }) => proposal)).then((rulings) => {
       if (rulings.length !== asked.length) throw new Garbled('not every call in it was ruled on')
       const next = rulings.values()
-      return sorted.map((one) => this.#rule(one, 'passes' in one ? undefined : next.next().value))
+      return sorted.flatMap((one) => this.#rule(one, 'passes' in one ? undefined : next.next().value))
     })
   }
 
-  #rule(sorted: Sorted, ruling: Ruling | undefined): Released {
+  #rule(sorted: Sorted, ruling: Ruling | undefined): Released | readonly Released[] {
     if ('passes' in sorted) return sorted.passes
-    if (ruling?.allowed === false) return refusal(ruling.text)
+    if (ruling?.allowed === false) return this.#deny(ruling.text)
     if (ruling === undefined || sorted.call === undefined) throw new Garbled('it has an invalid call')
     this.#left++
     return { block: sorted.call, input: ruling.args }
+  }
+
+  #deny(text: string): readonly Released[] {
+    if (this.#judge.structured !== true) return [{ block: { type: 'text', text }, input: undefined }]
+    this.#denials.push(text)
+    return []
   }
 }
 
@@ -115,8 +127,4 @@ export function textOf(value: Json): string {
     // Only nesting can cause this for a parsed value.
     throw new Garbled('it is nested too deeply')
   }
-}
-
-function refusal(text: string): Released {
-  return { block: { type: 'text', text }, input: undefined }
 }

@@ -3,6 +3,7 @@
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled } from '../dialect.ts'
 import { figures } from '../filter.ts'
+import type { ReplyCalls } from './calls.ts'
 import { flag, listOf, orNull, record, text, word, type MemberShapes } from '../shapes.ts'
 
 const CONTAINER = orNull(
@@ -52,20 +53,24 @@ export function envelopeOf(message: JsonObject): Record<string, Json> {
   }
 }
 
+/** What became of the calls of a message. */
+type Outcome = Pick<ReplyCalls, 'anyLeft' | 'denials'>
+
 /** The end of a whole message. @throws Garbled */
-export function endOf(message: JsonObject, anyLeft: boolean): Record<string, Json> {
-  return { stop_reason: stopReason(reasonIn(message), anyLeft), ...WHOLE_END(message) }
+export function endOf(message: JsonObject, calls: Outcome): Record<string, Json> {
+  return { stop_reason: stopReason(reasonIn(message), calls), ...WHOLE_END(message), ...refusedBy(calls) }
 }
 
 /** The end of a streamed message: the `message_delta` to forward. @throws Garbled */
-export function deltaOf(event: JsonObject, delta: JsonObject, anyLeft: boolean): Record<string, Json> {
+export function deltaOf(event: JsonObject, delta: JsonObject, calls: Outcome): Record<string, Json> {
   const usage = figures(event['usage'])
   return {
     type: 'message_delta',
     delta: {
-      stop_reason: stopReason(reasonIn(delta), anyLeft),
+      stop_reason: stopReason(reasonIn(delta), calls),
       stop_sequence: null,
       ...STREAMED_END(delta),
+      ...refusedBy(calls),
     },
     usage: isObject(usage) ? usage : { output_tokens: 0 },
     ...STREAMED_BESIDES(event),
@@ -89,6 +94,13 @@ export function isCut(reason: string | null): boolean {
 }
 
 /** If no call is left, `tool_use` becomes `end_turn`: a client must not look for one. */
-function stopReason(reason: string | null, anyLeft: boolean): string | null {
+function stopReason(reason: string | null, { anyLeft, denials }: Outcome): string | null {
+  if (reason !== null && !anyLeft && denials.length > 0) return 'refusal'
   return reason === 'tool_use' && !anyLeft ? 'end_turn' : reason
+}
+
+/** In a structured reply, a text would not be JSON. So the denials are the dialect's own refusal. */
+function refusedBy({ denials }: Outcome): Record<string, Json> {
+  if (denials.length === 0) return {}
+  return { stop_details: { type: 'refusal', category: null, explanation: denials.join('\n\n') } }
 }

@@ -17,7 +17,7 @@ import {
 } from '../dialect.ts'
 import { isGiven } from '../filter.ts'
 import { blockKind } from './blocks.ts'
-import { streamOf } from '../parameters.ts'
+import { isStructured, streamOf } from '../parameters.ts'
 import { takeMembers } from '../request-members.ts'
 import { MESSAGES_MEMBERS } from './request-members.ts'
 
@@ -38,11 +38,17 @@ export function readRequest(
   conversation.takeMessages(body['messages'])
   return {
     stream: streamOf(body),
+    structured: isStructured(formatOf(body)),
     tools: list.tools,
     hosted: list.hosted,
     turns: conversation.turns,
     changed: dropped || conversation.changed,
   }
+}
+
+/** The format of the output; the older name is `output_format`. */
+function formatOf({ output_config: config, output_format: older }: JsonObject): Json | undefined {
+  return (isObject(config) ? config['format'] : undefined) ?? older
 }
 
 const FALLBACK: readonly string[] = ['model', 'max_tokens', 'output_config', 'speed', 'thinking']

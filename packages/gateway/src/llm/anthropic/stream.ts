@@ -207,7 +207,7 @@ export class MessageStream implements Rewriter {
     const delta = data['delta']
     if (!isObject(delta)) throw new Garbled('a delta is not an object')
     const reason = reasonIn(delta)
-    const last = (): string => eventText(deltaOf(data, delta, this.#calls.anyLeft))
+    const last = (): string => eventText(deltaOf(data, delta, this.#calls))
     return reason === null ? last() : after(this.#close(isCut(reason)), last)
   }
 

@@ -66,7 +66,7 @@ async function governReply(reply: Json, judge: Judge): Promise<JsonObject> {
   const outcomes = await judgeCalls(calls, judge)
   return {
     ...headOf(reply, 'chat.completion'),
-    choices: drafts.map((draft) => writeChoice(draft, outcomes)),
+    choices: drafts.map((draft) => writeChoice(draft, outcomes, judge.structured === true)),
     ...figuresOf(reply),
   }
 }
@@ -112,22 +112,49 @@ function callsOf({ content, toolCalls, functionCall }: ChoiceDraft): readonly Re
   return [...parts.flatMap((part) => ('call' in part ? [part.call] : [])), ...toolCalls, ...functionCall]
 }
 
-function writeChoice(draft: ChoiceDraft, outcomes: Outcomes): JsonObject {
+function writeChoice(draft: ChoiceDraft, outcomes: Outcomes, structured: boolean): JsonObject {
   const tools = sortOutcomes(draft.toolCalls, outcomes)
   const legacy = sortOutcomes(draft.functionCall, outcomes)
   const [functionCall] = legacy.written
   const left = tools.written.length + legacy.written.length
+  const texts = [...tools.texts, ...legacy.texts]
   return {
     index: draft.index,
     message: {
       role: 'assistant',
-      content: writeContent(draft.content, [...tools.texts, ...legacy.texts], outcomes),
-      ...draft.asides,
+      ...(structured ? refusalFor(draft, texts, outcomes) : contentFor(draft, texts, outcomes)),
       ...(tools.written.length > 0 ? { tool_calls: tools.written } : {}),
       ...(functionCall ? { function_call: functionCall } : {}),
     },
     finish_reason: draft.finish === undefined ? null : adjustedFinish(draft.finish, left),
     ...draft.logprobs,
+  }
+}
+
+function contentFor(
+  { content, asides }: ChoiceDraft,
+  texts: readonly string[],
+  outcomes: Outcomes,
+): JsonObject {
+  return { content: writeContent(content, texts, outcomes), ...asides }
+}
+
+/** Structured content stays as it is. The texts of denied calls are the refusal, which clients read instead of the content. */
+function refusalFor(
+  { content, asides }: ChoiceDraft,
+  texts: readonly string[],
+  outcomes: Outcomes,
+): JsonObject {
+  const parts = typeof content === 'string' || content === null ? [] : content
+  const denied = parts.flatMap((part) => ('call' in part ? sortOutcomes([part.call], outcomes).texts : []))
+  const known = parts.flatMap((part) => ('known' in part ? [part.known] : []))
+  const own = asides['refusal']
+  const all = [...(typeof own === 'string' && own !== '' ? [own] : []), ...denied, ...texts]
+  const left: Json = known.length === 0 ? null : known
+  return {
+    content: typeof content === 'string' ? content : left,
+    ...asides,
+    ...(all.length > 0 && { refusal: all.join('\n\n') }),
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { RequestReading, Restored } from '../dialect.ts'
-import { streamOf } from '../parameters.ts'
+import { isStructured, streamOf } from '../parameters.ts'
 import { takeMembers } from '../request-members.ts'
 import { CHAT_MEMBERS } from './request-members.ts'
 import { readTools } from './tools.ts'
@@ -16,5 +16,12 @@ export function readChatRequest(
 ): RequestReading {
   const dropped = takeMembers(body, CHAT_MEMBERS, further)
   const turns = readTurns(body, restored)
-  return { stream: streamOf(body), ...readTools(body), ...turns, changed: dropped || turns.changed === true }
+  const structured = isStructured(body['response_format'])
+  return {
+    stream: streamOf(body),
+    structured,
+    ...readTools(body),
+    ...turns,
+    changed: dropped || turns.changed === true,
+  }
 }

@@ -135,7 +135,9 @@ export class ChatStream implements Rewriter {
     ])
     const outcomes = await judgeCalls(calls, this.#judge)
     const events = released.flatMap((each) =>
-      each.choice.deltasOf(each.calls, outcomes).map((entry) => ({ ...head, choices: [entry] })),
+      each.choice
+        .deltasOf(each.calls, outcomes, this.#judge.structured === true)
+        .map((entry) => ({ ...head, choices: [entry] })),
     )
     const finishes = endings.map(({ choice, reason }) => choice.lastEntry(reason))
     return [...events, { ...head, choices: finishes, ...figures }].map(eventOf).join('')
@@ -149,6 +151,7 @@ class StreamedChoice {
   /** Whether any content has been sent. */
   hasSpoken = false
   hasFinished = false
+  #hasRefused = false
   /** The number of its forwarded calls. */
   #callsLeft = 0
 
@@ -167,7 +170,8 @@ class StreamedChoice {
     const reason = finishOf(entry)
     if (reason !== undefined) this.hasFinished = true
     const isHeld = reason !== undefined && !this.held.isEmpty
-    const words = { ...roleOf(delta), ...content, ...asidesOf(delta, judge) }
+    const words: JsonObject = { ...roleOf(delta), ...content, ...asidesOf(delta, judge) }
+    this.#hasRefused ||= isGiven(words['refusal']) && words['refusal'] !== ''
     const finish = reason === undefined || isHeld ? null : adjustedFinish(reason, this.#callsLeft)
     return {
       entry: { index: this.index, delta: words, ...logprobsIn(entry, delta), finish_reason: finish },
@@ -194,23 +198,25 @@ class StreamedChoice {
   }
 
   /** The texts of denied calls come first, because the official accumulator ends the content when a call begins. */
-  deltasOf(calls: ChoiceCalls, outcomes: Outcomes): JsonObject[] {
+  deltasOf(calls: ChoiceCalls, outcomes: Outcomes, structured: boolean): JsonObject[] {
     const unknown = sortOutcomes(calls.unknown, outcomes)
     const tools = sortOutcomes(calls.tools, outcomes)
     const legacy = sortOutcomes(calls.legacy, outcomes)
     this.#callsLeft += tools.written.length + legacy.written.length
     const deltas = [
-      ...[...unknown.texts, ...tools.texts, ...legacy.texts].map((text) => ({ content: this.#apart(text) })),
+      ...[...unknown.texts, ...tools.texts, ...legacy.texts].map((text) => this.#denial(text, structured)),
       ...tools.written.map((written, index) => ({ tool_calls: [{ index, ...written }] })),
       ...legacy.written.map((written) => ({ function_call: written })),
     ]
     return deltas.map((delta) => ({ index: this.index, delta, finish_reason: null }))
   }
 
-  #apart(text: string): string {
-    const isFirst = !this.hasSpoken
-    this.hasSpoken = true
-    return isFirst ? text : `\n\n${text}`
+  /** Structured content stays JSON: the text is a refusal. */
+  #denial(text: string, structured: boolean): JsonObject {
+    const isFirst = structured ? !this.#hasRefused : !this.hasSpoken
+    if (structured) this.#hasRefused = true
+    else this.hasSpoken = true
+    return { [structured ? 'refusal' : 'content']: isFirst ? text : `\n\n${text}` }
   }
 
   /** Its last entry, after its calls. */

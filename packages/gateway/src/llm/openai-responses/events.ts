@@ -4,7 +4,6 @@ import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence
 import { isGiven } from '../filter.ts'
 import type { ItemEvents } from './calls.ts'
 import type { Finished } from './items.ts'
-import { textPart } from './text.ts'
 
 /** Writes the events of one stream and numbers them. */
 export class EventWriter {
@@ -36,18 +35,22 @@ export class EventWriter {
   }
 
   #content(place: number, { id = null, content }: JsonObject): string[] {
-    return (isList(content) ? content : []).map((part, index) =>
+    return (isList(content) ? content.filter(isObject) : []).map((part, index) =>
       this.part({ item_id: id, output_index: place, content_index: index }, part),
     )
   }
 
   /** A message part with a text of the gateway. */
-  part(at: JsonObject, part: Json): string {
-    const text = textIn(part)
+  part(at: JsonObject, part: JsonObject): string {
+    const isRefusal = part['type'] === 'refusal'
+    const name = isRefusal ? 'refusal' : 'text'
+    const text = part[name] ?? ''
+    const besides = isRefusal ? {} : { logprobs: [] }
+    const event = isRefusal ? 'response.refusal' : 'response.output_text'
     return [
-      this.event('response.content_part.added', { ...at, part: textPart('') }),
-      this.event('response.output_text.delta', { ...at, delta: text, logprobs: [] }),
-      this.event('response.output_text.done', { ...at, text, logprobs: [] }),
+      this.event('response.content_part.added', { ...at, part: { ...part, [name]: '' } }),
+      this.event(`${event}.delta`, { ...at, delta: text, ...besides }),
+      this.event(`${event}.done`, { ...at, [name]: text, ...besides }),
       this.event('response.content_part.done', { ...at, part }),
     ].join('')
   }
@@ -87,9 +90,4 @@ function begun(item: JsonObject, { streamed, later }: ItemEvents): JsonObject {
   const empty = streamed && typeof item[streamed.member] === 'string' ? { [streamed.member]: '' } : {}
   const known = Object.entries(later ?? {}).filter(([name]) => item[name] !== undefined)
   return { ...item, ...status, ...empty, ...Object.fromEntries(known) }
-}
-
-function textIn(part: Json): string {
-  const text = isObject(part) ? part['text'] : undefined
-  return typeof text === 'string' ? text : ''
 }

@@ -5,7 +5,7 @@ import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence
 import { Garbled, type Judge, type ProposedCall, type Ruling } from '../dialect.ts'
 import { callKind, proposalOf, refOf, releasedCall, type CallKind, type ItemEvents } from './calls.ts'
 import { ranKind } from './ran.ts'
-import { isTextType, messageOf, partOf, refusalItem, textPart, thoughtsOf } from './text.ts'
+import { isTextType, messageOf, denialPart, partOf, refusalItem, thoughtsOf } from './text.ts'
 
 export const MAX_ITEMS: number = 1024
 export const MAX_CALLS: number = 256
@@ -28,32 +28,32 @@ export interface ItemDraft {
 /** Reads an item. A cut item is never allowed. */
 export function draftOf(item: JsonObject, judge: Judge, cut = false): ItemDraft {
   const call = callKind(item)
-  if (call) return callDraft(call, item, cut)
-  if (isTextType(item['type'])) return wordsDraft(item)
+  if (call) return callDraft(call, item, cut, judge)
+  if (isTextType(item['type'])) return wordsDraft(item, judge)
   const ran = cut ? undefined : ranKind(item)
-  if (!ran || !judge.ran(ran.tool, item)) return unknownDraft(item)
+  if (!ran || !judge.ran(ran.tool, item)) return unknownDraft(item, judge)
   return { proposals: [], finish: () => ({ item: ran.item(item) ?? {}, events: ran }) }
 }
 
-function callDraft(kind: CallKind, item: JsonObject, cut: boolean): ItemDraft {
+function callDraft(kind: CallKind, item: JsonObject, cut: boolean, judge: Judge): ItemDraft {
   const proposal = proposalOf(kind, item, cut)
   return {
     proposals: [proposal],
     finish: ([ruling]) => {
-      if (!ruling?.allowed) return refused(ruling)
+      if (!ruling?.allowed) return refused(ruling, judge)
       if (proposal.tool === undefined) throw new Garbled('a call without a name was allowed')
       return { item: releasedCall(kind, item, ruling.args), events: kind }
     },
   }
 }
 
-function wordsDraft(item: JsonObject): ItemDraft {
-  if (item['type'] === 'message') return messageDraft(item)
+function wordsDraft(item: JsonObject, judge: Judge): ItemDraft {
+  if (item['type'] === 'message') return messageDraft(item, judge)
   const words = thoughtsOf(item)
-  return words ? { proposals: [], finish: () => ({ item: words, events: {} }) } : unknownDraft(item)
+  return words ? { proposals: [], finish: () => ({ item: words, events: {} }) } : unknownDraft(item, judge)
 }
 
-function messageDraft(item: JsonObject): ItemDraft {
+function messageDraft(item: JsonObject, judge: Judge): ItemDraft {
   const parts = contentOf(item).map((part) => partOf(part))
   const unknown = parts.filter((part) => part === undefined)
   return {
@@ -63,7 +63,7 @@ function messageDraft(item: JsonObject): ItemDraft {
       return {
         item: messageOf(
           item,
-          parts.map((part) => part ?? refusedPart(left.shift())),
+          parts.map((part) => part ?? refusedPart(left.shift(), judge)),
         ),
         events: {},
       }
@@ -87,21 +87,20 @@ export function contentOf({ content }: JsonObject): readonly Json[] {
   return content
 }
 
-function unknownDraft(item: JsonObject): ItemDraft {
+function unknownDraft(item: JsonObject, judge: Judge): ItemDraft {
   return {
     proposals: [{ ...UNKNOWN, ref: refOf(item) }],
-    finish: ([ruling]) => refused(ruling),
+    finish: ([ruling]) => refused(ruling, judge),
   }
 }
 
-function refused(ruling: Ruling | undefined): Finished {
-  const { text, receipt } = refusalIn(ruling)
-  return { item: refusalItem(text, receipt), events: {} }
+function refused(ruling: Ruling | undefined, judge: Judge): Finished {
+  return { item: refusalItem(refusedPart(ruling, judge), refusalIn(ruling).receipt), events: {} }
 }
 
-/** The part that replaces one of an unknown kind. */
-export function refusedPart(ruling: Ruling | undefined): JsonObject {
-  return textPart(refusalIn(ruling).text)
+/** The part that replaces a denied call, or a part of an unknown kind. */
+export function refusedPart(ruling: Ruling | undefined, { structured }: Judge): JsonObject {
+  return denialPart(refusalIn(ruling).text, structured)
 }
 
 function refusalIn(ruling: Ruling | undefined): Ruling & { allowed: false } {

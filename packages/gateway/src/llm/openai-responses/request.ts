@@ -15,7 +15,7 @@ import { entryOf, isGiven, only } from '../filter.ts'
 import { Approvals } from './approvals.ts'
 import { callKind, refOf } from './calls.ts'
 import { readFileData } from '../files.ts'
-import { searchesWeb, streamOf } from '../parameters.ts'
+import { isStructured, searchesWeb, streamOf } from '../parameters.ts'
 import { takeMembers } from '../request-members.ts'
 import { ranKind } from './ran.ts'
 import { RESPONSES_MEMBERS } from './request-members.ts'
@@ -51,8 +51,10 @@ export function readRequest(
   book.take(body['tools'], 'tools')
   const talk = new RequestTalk(book, restored)
   talk.takeAll(body)
+  const { text } = body
   return {
     stream,
+    structured: isObject(text) && isStructured(text['format']),
     tools: book.tools,
     hosted: book.hosted,
     turns: talk.turns,

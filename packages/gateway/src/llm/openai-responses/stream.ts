@@ -126,7 +126,7 @@ export class ResponseStream implements Rewriter {
   async #replacePart({ replaced }: OpenItem, at: JsonObject & { content_index: number }): Promise<string> {
     this.#countCall()
     const [ruling] = await this.#judge.judge([UNKNOWN])
-    const part = refusedPart(ruling)
+    const part = refusedPart(ruling, this.#judge)
     replaced.set(at.content_index, part)
     return this.#writer.part(at, part)
   }

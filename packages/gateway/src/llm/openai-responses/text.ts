@@ -21,19 +21,23 @@ export function newId(prefix: string): string {
 }
 
 /** The message that replaces a denied call. */
-export function refusalItem(text: string, receipt: string | undefined): JsonObject {
+export function refusalItem(part: JsonObject, receipt: string | undefined): JsonObject {
   return {
     id: receipt === undefined ? newId(OUR_MESSAGE) : `${OUR_MESSAGE}${receipt}`,
     type: 'message',
     role: 'assistant',
     status: 'completed',
-    content: [textPart(text)],
+    content: [part],
   }
 }
 
-/** A message part with a text of the gateway. */
-export function textPart(text: string): JsonObject {
+function textPart(text: string): JsonObject {
   return { type: 'output_text', text, annotations: [], logprobs: [] }
+}
+
+/** A message part that says why a call was denied. Where the reply must be JSON, it is a refusal. */
+export function denialPart(text: string, structured: boolean | undefined): JsonObject {
+  return structured === true ? { type: 'refusal', refusal: text } : textPart(text)
 }
 
 /** A known text part of a message; undefined for any other, which may be a call. */
