@@ -1,11 +1,12 @@
 // Judges the calls that a reply proposes, like any other call. Only a call with a recorded ALLOW is forwarded to the agent.
 
-import { canonicalize, parseJson, reasonOf, sha256Hex, type Json } from '@tollgate/evidence'
+import { canonicalize, isList, isObject, parseJson, reasonOf, sha256Hex, type Json } from '@tollgate/evidence'
 import { authorize, type Decided, type Demanded } from '@tollgate/kernel'
 import { compileSchema } from '@tollgate/kernel/detection'
 import { Recent } from '../recent.ts'
 import { denialText, receiptNote } from '../verdict.ts'
 import type { DeclaredTool, Judge, ProposedCall, RequestReading, Ruling } from './dialect.ts'
+import { isGiven } from './filter.ts'
 import type { Hosted } from './hosted.ts'
 import { argumentsOf, callOf, count, ownerOf, type RequestContext } from './request-context.ts'
 
@@ -73,10 +74,11 @@ async function rule(
   const { kernel, caller } = context
   const fits = declared?.form === proposal.form ? declared : undefined
   const demanded = fits?.schema === undefined ? undefined : demandOf(fits.schema)
+  const args = proposal.args === '' && fits && takesNothing(fits) ? NO_ARGUMENTS : proposal.args
   const { decided } = await authorize(kernel, {
     ...callOf(context, 'advised'),
     tool: fits || NAME.test(proposal.tool ?? '') ? proposal.tool : undefined,
-    ...argumentsOf(proposal.args),
+    ...argumentsOf(args),
     ...(proposal.ref !== undefined && { reference: referenceOf(context, proposal.ref) }),
     // The model may call only tools that the request declared.
     ...(!fits && { offered: null }),
@@ -89,11 +91,24 @@ async function rule(
     if (kernel.ledger.poisoned !== undefined) return refusedFor('LEDGER_UNAVAILABLE', receipt)
     if (!caller.known()) return refusedFor('TOKEN_UNKNOWN', receipt)
     const observed = decided.reason === 'OBSERVE_MODE_ALLOWED'
-    return { allowed: true, args: canonicalOf(proposal.args), receipt, observed }
+    return { allowed: true, args: canonicalOf(args), receipt, observed }
   }
   const shown = fits && proposal.tool !== undefined ? ` to \`${proposal.tool}\`` : ''
   const undeclared = fits || proposal.tool === undefined ? '' : ' The request did not declare this tool.'
   return { allowed: false, text: refusalText(decided, shown) + undeclared, receipt }
+}
+
+const NO_ARGUMENTS = '{}'
+
+/** Whether a function has no parameters. Some models then write no arguments at all, which means the same as `{}`. */
+function takesNothing({ form, schema }: DeclaredTool): boolean {
+  if (form !== 'json') return false
+  if (!isGiven(schema)) return true
+  if (!isObject(schema)) return false
+  const { properties = {}, required = [] } = schema
+  return (
+    isObject(properties) && Object.keys(properties).length === 0 && isList(required) && required.length === 0
+  )
 }
 
 // Calls without an id are referred to by function name. The newest one counts.

@@ -45,7 +45,7 @@ export class ReplyCalls {
   /** A call for the client. Its arguments are a text of a stream, or its input. */
   sortCall(block: JsonObject, text = ''): Sorted {
     const { input = null } = block
-    const args = text === '' ? (isObject(input) ? input : textOf(input)) : text
+    const args = text === '' ? argsOf(input) : text
     const kind = blockKind(block)
     const call = kind?.role === 'call' ? kind.shape(block) : undefined
     if (!call) return unknown(block)
@@ -104,6 +104,12 @@ export class ReplyCalls {
     this.#denials.push(text)
     return []
   }
+}
+
+/** Compatible servers may write no arguments at all. */
+function argsOf(input: Json): string | JsonObject {
+  if (isObject(input)) return input
+  return input === null || input === '' ? '' : textOf(input)
 }
 
 /** A block that may be a call, but is unknown or incomplete. It is denied. */
