@@ -56,12 +56,22 @@ const PROGRAMS: Readonly<Record<string, Check>> = {
     return scriptProblem(task === 'run' ? name : task)
   },
   curl: (words) => curlProblem(words),
-  cp: ([from = '']) => fileProblem(from),
+  cp: (words) => {
+    const from = words.find((word) => !word.startsWith('-')) ?? ''
+    // A name in capitals is a path that the reader fills in.
+    return /^[A-Z]/.test(from) ? undefined : fileProblem(from)
+  },
+  su: (words) => commandProblem(words[words.indexOf('-c') + 1] ?? ''),
   python3: ([file = '']) => fileProblem(file),
   cd: fine,
   cat: fine,
   export: fine,
   git: fine,
+  useradd: fine,
+  install: fine,
+  mv: fine,
+  chown: fine,
+  chmod: fine,
 }
 
 function fileProblem(file: string): string | undefined {
