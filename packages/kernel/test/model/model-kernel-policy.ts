@@ -108,7 +108,7 @@ export function policyOf(policy: ModelPolicy, number: number, keys: Keys): Polic
 function taintOf(taint: ModelTaint): TaintSettings {
   const results = new Map<string, 'redact' | 'withhold'>()
   for (const [label, action] of Object.entries(taint.results)) if (action) results.set(label, action)
-  return { ...taint, internal: taint.internal.map(patternOf), results }
+  return { ...taint, internal: taint.internal.map(patternOf), pages: 'ask', flows: [], results }
 }
 
 function complianceOf({ jurisdictions, rules }: ModelCompliance): ComplianceSettings {

@@ -62,7 +62,7 @@ export interface ModelHours {
   readonly offset: number
 }
 
-export interface ModelTaint extends Omit<TaintSettings, 'internal' | 'results'> {
+export interface ModelTaint extends Omit<TaintSettings, 'internal' | 'results' | 'pages' | 'flows'> {
   readonly internal: readonly string[]
   readonly results: Readonly<Partial<Record<string, 'redact' | 'withhold'>>>
 }

@@ -63,7 +63,7 @@ const MOST_FRAMES = 8
 export function readPieces(drawn: NonNullable<Reader['drawn']>): readonly Piece[] {
   const meter = createMeter(LIMITS)
   const reader = { meter, asides: createAsides((count) => meter.units(count)), drawn }
-  return readAll(document, reader, undefined, { notes: [], reordered: [] }, 0)
+  return readAll(document, reader, { away: undefined }, { notes: [], reordered: [] }, 0)
 }
 
 function readAll(

@@ -63,9 +63,11 @@ function section(
   const origin = first && originIn(first)
   const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`
   const head = `${paint.bold(shown(server))}  ${count}${origin === undefined ? '' : paint.dim(`  ${shown(origin)}`)}`
+  // A terminal that does not know its width says 0.
+  const width = columns === undefined || columns === 0 ? WIDTH : columns
   const rows = RISKS.flatMap((risk) => {
     const names = tools.filter((each) => riskOf(each) === risk).map(({ tool }) => shown(toolOf(tool) ?? ''))
-    return names.length === 0 ? [] : [row(risk, names, paint, columns || WIDTH)]
+    return names.length === 0 ? [] : [row(risk, names, paint, width)]
   })
   return [fitted(head, INDENT, columns), ...rows].join('\n')
 }
