@@ -118,7 +118,10 @@ describeWithBrowser('a browser server behind the gateway', () => {
   it('denies a side effect on a poisoned page, which can be left', async () => {
     await agent.do('browser_navigate', { url: `${site.origin}/poisoned` })
     const { effects } = await agent.last('browser_navigate')
-    expect(effects[0]).toMatchObject({ findings: ['HIDDEN_INSTRUCTION'], labels: ['flagged'] })
+    expect(effects[0]).toMatchObject({
+      findings: ['HIDDEN_INSTRUCTION'],
+      labels: ['flagged', expect.stringMatching(/^page-/)],
+    })
     await agent.do('browser_snapshot')
     await agent.call('browser_click', { target: 'e3' })
     expect(await verdict('browser_click')).toBe('DENY COGNITIVE_FIREWALL_SENTINEL_DENY')

@@ -9,12 +9,16 @@ export function sortedLabels(labels: readonly string[]): readonly string[] {
 
 const PAGE_LABEL = /^page-[0-9a-f]{26}$/
 
-/** The label of everything that was read on pages of a host. It has the hash of the host, because a label is short. */
-export function pageLabel(host: string): string {
-  return `page-${sha256Hex(host).slice(0, 26)}`
+/**
+ * The label of everything that was read on pages of a host and port. It has their hash, because a label is short. The default ports of
+ * http and https are one.
+ */
+export function pageLabel({ host, port }: { readonly host: string; readonly port?: unknown }): string {
+  const place = typeof port === 'number' && port !== 80 && port !== 443 ? `${host}:${port}` : host
+  return `page-${sha256Hex(place).slice(0, 26)}`
 }
 
-/** Whether a label says on which host a text was read. */
+/** Whether a label says on which pages a text was read. */
 export function isPageLabel(label: string): boolean {
   return PAGE_LABEL.test(label)
 }

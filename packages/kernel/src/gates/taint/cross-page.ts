@@ -20,11 +20,11 @@ export function crossPage({ browser }: Pick<Intent, 'browser'>, snapshot: Snapsh
   if (!browser || !settings || !provenance) return undefined
   const places = writtenTo(browser, snapshot, provenance)
   const labels = places.length === 0 ? [] : snapshot.flow().labels.filter(isPageLabel)
-  const named = labels.length === 0 ? [] : hostsOf(snapshot).filter((host) => isName(provenance, host))
+  const named = labels.length === 0 ? [] : pagesOf(snapshot).filter(({ host }) => isName(provenance, host))
   const allows = (label: string, place: HttpUrl): boolean =>
-    label === pageLabel(place.host) ||
+    label === pageLabel(place) ||
     isInFlows(settings, label, place) ||
-    (named.some((host) => pageLabel(host) === label) && isName(provenance, place.host))
+    (named.some((page) => pageLabel(page) === label) && isName(provenance, place.host))
   return places.find((place) => !labels.every((label) => allows(label, place)))?.host
 }
 
@@ -52,10 +52,15 @@ function isInFlows({ flows }: TaintSettings, label: string, place: HttpUrl): boo
   )
 }
 
+interface PlaceName {
+  readonly host: string
+  readonly port: HostPattern['port']
+}
+
 /** The hostnames that the policy names in full. A page label is only a hash, so others cannot be compared. */
-function hostsOf({ policy }: Snapshot): readonly string[] {
+function pagesOf({ policy }: Snapshot): readonly PlaceName[] {
   const { browser, egress } = policy.gates
-  return [...browser.domains, ...egress.allow].flatMap(({ hosts }: HostPattern) =>
-    hosts.kind === 'exactly' ? [hosts.host] : [],
+  return [...browser.domains, ...egress.allow].flatMap(({ hosts, port }: HostPattern) =>
+    hosts.kind === 'exactly' ? [{ host: hosts.host, port }] : [],
   )
 }

@@ -22,8 +22,8 @@ export interface Inspecting {
 
 /** Inspects a result. If the policy does not need the inspection, the result is forwarded unchanged. */
 export function inspect(content: Json, { policy, returns: declared, page }: Inspecting): Inspection {
-  const host = page === undefined ? undefined : readHttpUrl(page)?.host
-  const returns = host === undefined ? declared : [...declared, pageLabel(host)]
+  const place = page === undefined ? undefined : readHttpUrl(page)
+  const returns = place ? [...declared, pageLabel(place)] : declared
   if (!remembersData(policy)) return { labels: [], findings: [], heard: [], delivery: 'full', content }
   const texts = readTexts(content, 'skip')
   const seen = texts.flatMap((text) => seenIn(text, returns))

@@ -31,8 +31,8 @@ export function readUntrusted({ sources }: Intent): readonly ReadText[] {
 export function seenWith({ sources, door }: Intent, snapshot: Snapshot): readonly SeenValues[] {
   if (sources.length === 0) return []
   const untrusted = [...snapshot.untrusted()]
-  const host = readHttpUrl(snapshot.observation?.url ?? '')?.host
-  const page = door === 'browser' ? ['page', ...(host === undefined ? [] : [pageLabel(host)])] : []
+  const place = readHttpUrl(snapshot.observation?.url ?? '')
+  const page = door === 'browser' ? ['page', ...(place ? [pageLabel(place)] : [])] : []
   // The first user message of a session is its task. Later messages are only claims of the caller.
   let isFirst = snapshot.data !== undefined && !isVoiced(snapshot.data.value)
   return sources.flatMap(({ source_channel, text }) => {

@@ -22,7 +22,7 @@ export type ValueRule = 'allow' | 'ask' | 'deny'
 
 /** A flow of text from pages of one host to pages of others. */
 interface PageFlow {
-  readonly from: string
+  readonly from: { readonly host: string; readonly port: HostPattern['port'] }
   readonly to: readonly HostPattern[]
 }
 
@@ -153,7 +153,7 @@ function readFlows(reader: Reader, place: Place): readonly PageFlow[] {
     const pattern = parseHostPattern(name)
     const to = readHosts(reader, value, 'a hostname')
     if (typeof pattern !== 'string' && pattern.hosts.kind === 'exactly')
-      return [{ from: pattern.hosts.host, to }]
+      return [{ from: { host: pattern.hosts.host, port: pattern.port }, to }]
     reader.note(key, 'a flow must begin at a full hostname, such as `shop.example.com`')
     return []
   })

@@ -18,8 +18,8 @@ tools:
   page/open: { effect: read, browser: true, destinations: none }
 rules: [{ id: all, allow: "*" }]
 gates:
-  egress: { allow: ["bank.test", "forum.test", "*.test"] }
-  browser: { domains: ["bank.test", "forum.test", "shop.bank.test"] }
+  egress: { allow: ["bank.test:*", "forum.test", "*.test"] }
+  browser: { domains: ["bank.test:*", "forum.test", "shop.bank.test"] }
   taint: ${taint}
 `
 }
@@ -83,6 +83,7 @@ describe('a value that a page showed', () => {
     ['on a page of the same host', BANK, 'https://bank.test/transfer', '{}', ALLOW],
     ['on a page of another host', BANK, FORUM, '{}', ASK],
     ['on a page of a host below it', BANK, SHOP, '{}', ASK],
+    ['on a page of another port', BANK, 'https://bank.test:8443/', '{}', ASK],
     ['under `pages: deny`', BANK, FORUM, '{ pages: deny }', 'DENY TAINTED_DATA_EGRESS_DENY'],
     ['under `pages: allow`', BANK, FORUM, '{ pages: allow }', ALLOW],
     ['in a flow of the policy', BANK, FORUM, '{ flows: { bank.test: forum.test } }', ALLOW],

@@ -35,7 +35,7 @@ describe('the settings of taint', () => {
 
   it('have flows between pages, each from a full hostname', () => {
     const { settings, mistakes } = read('pages: deny\nflows: { Shop.test: [crm.test, "*.crm.test"] }')
-    expect([settings.pages, settings.flows.map(({ from, to }) => [from, to.length]), mistakes]).toEqual([
+    expect([settings.pages, settings.flows.map(({ from, to }) => [from.host, to.length]), mistakes]).toEqual([
       'deny',
       [['shop.test', 2]],
       [],
