@@ -3,6 +3,7 @@
 import { PAGE_SCRIPT } from '@tollgate/sentinel/page'
 import { asObject, type Cdp, type CdpResult } from '../packages/gateway/src/browser/cdp.ts'
 import { findChromium, startChromium } from '../packages/gateway/src/browser/chromium.ts'
+import { timeClicks } from './browser-click.ts'
 import { quantile, sized, type Row } from './measure.ts'
 
 /** Rows of a list: about 9,000 nodes and 100 KB, and about 1 MB. */
@@ -26,6 +27,13 @@ export async function* browserRows(say: (line: string) => void): AsyncGenerator<
     yield row('scan of 1 MB, p95', quantile(large.scan, 0.95), 500)
   } finally {
     await browser.close()
+  }
+  say('browser: clicking …')
+  const { bare, guarded } = await timeClicks(path, pageOf(SMALL))
+  yield {
+    ...row('added per click on an unchanged page, 9,000 nodes, p50', guarded - bare, 40),
+    floor: bare,
+    ratio: guarded / bare,
   }
 }
 

@@ -22,7 +22,7 @@ const ROWS = {
   scanner: 7,
   abuse: 8,
   // Without a browser there is nothing to measure.
-  ...(findBrowser() !== undefined && { browser: 3 }),
+  ...(findBrowser() !== undefined && { browser: 4 }),
 }
 
 let folder: string

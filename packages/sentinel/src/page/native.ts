@@ -87,6 +87,7 @@ export const focusOf: Get<Document, 'activeElement'> = getter(Document, 'activeE
 export const shadowFocusOf: Get<ShadowRoot, 'activeElement'> = getter(ShadowRoot, 'activeElement')
 export const controlOf: Get<HTMLLabelElement, 'control'> = getter(HTMLLabelElement, 'control')
 export const treeOf: Call<Node, [], Node> = method(Node, 'getRootNode')
+export const elementsAt: Call<Document, [number, number], Element[]> = method(Document, 'elementsFromPoint')
 export const elementAt: Call<Document, [number, number], Element | null> = method(
   Document,
   'elementFromPoint',

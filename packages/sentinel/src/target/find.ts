@@ -18,6 +18,7 @@ import {
   viewOf,
   walkerIn,
   documentOf,
+  elementsAt,
 } from '../page/native.ts'
 import type { Box } from '../reading.ts'
 
@@ -44,7 +45,23 @@ const NEAR = 2
 const MOST_NODES = 100_000
 
 /** Elements that are exactly at the place, then those that may have the name, in the order of the document. */
-export function find(document: Document, { name, box, text }: Named): readonly Element[] {
+export function find(document: Document, seen: Named): readonly Element[] {
+  const quick = findAtPlace(document, seen)
+  return quick.length > 0 ? quick : findAnywhere(document, seen)
+}
+
+/** What is still at its place is found without a look at the rest of the page. */
+function findAtPlace(document: Document, { name, box, text }: Named): readonly Element[] {
+  const view = viewOf(document)
+  if (!box || text || !view) return []
+  const [x, y] = [box.x + box.width / 2 - view.scrollX, box.y + box.height / 2 - view.scrollY]
+  const wanted = plain(name)
+  return elementsAt(document, x, y).filter(
+    (element) => isNear(boxIn(element), box) && (wanted === '' || mayBeNamed(element, wanted)),
+  )
+}
+
+function findAnywhere(document: Document, { name, box, text }: Named): readonly Element[] {
   const [at, named]: [Element[], Element[]] = [[], []]
   const wanted = plain(name)
   let left = MOST_NODES

@@ -49,6 +49,7 @@ const NOT_RUNNING = 'no permitted call is running'
 const OTHER_PAGE = 'the call is about another page'
 const NO_FILES = 'the call gives no files to the page'
 const STOPPED = 'something else is at the place of the element'
+const UNKNOWN = 'the page did not say whether the element was reached'
 const SETTLING = 3_000
 const MOUSE = 'Input.dispatchMouseEvent'
 
@@ -85,12 +86,13 @@ export function createGuard(cdp: Cdp, targets: () => Pick<Targets, 'get' | 'with
       try {
         await arm(own)
         const answer = await dispatch()
-        // A page under a dialog does not say what was stopped. Then at least no press became a click elsewhere.
-        if (!isBlocked(call) && ((await own.armed?.tally())?.stopped ?? 0) > 0) own.stopped ??= STOPPED
+        await disarm(own)
         return { answer, ...(own.stopped !== undefined && { stopped: own.stopped }) }
+      } catch (fault) {
+        await disarm(own)
+        throw fault
       } finally {
         held = undefined
-        await disarm(own)
       }
     },
     async onCommand(command) {
@@ -129,12 +131,19 @@ export function createGuard(cdp: Cdp, targets: () => Pick<Targets, 'get' | 'with
     if (own.elements.length > 0) own.armed = await armFrames(cdp, targets(), page, own.elements)
   }
 
-  async function disarm({ armed, call }: Held): Promise<void> {
-    const { page } = call
-    if (!armed || page === undefined) return
-    // Under a dialog the page does not answer. Then the next call disarms it.
-    if (isBlocked(call)) stuck.add(page)
-    else await disarmFrames(cdp, targets(), page).catch(() => stuck.add(page))
+  /** Lets all events pass again, and learns what was stopped. */
+  async function disarm(own: Held): Promise<void> {
+    const { armed, call } = own
+    own.armed = undefined
+    if (!armed || call.page === undefined) return
+    try {
+      // Under a dialog the page does not answer. No press became a click elsewhere, and the next call disarms it.
+      if (isBlocked(call)) stuck.add(call.page)
+      else if ((await armed.disarm()).stopped > 0) own.stopped ??= STOPPED
+    } catch {
+      stuck.add(call.page)
+      own.stopped ??= UNKNOWN
+    }
   }
 
   function isBlocked({ page = '' }: PermittedCall): boolean {

@@ -23,6 +23,7 @@ const READ = {
   'Browser.getVersion': '',
   'Browser.getWindowBounds': 'windowId',
   'Browser.getWindowForTarget': 'targetId',
+  'Browser.setDownloadBehavior': 'behavior browserContextId downloadPath eventsEnabled',
   'CSS.disable': '',
   'CSS.enable': '',
   'DOM.disable': '',
@@ -136,7 +137,6 @@ const SCRIPT = {
 
 const ACT = {
   'Browser.setContentsSize': 'windowId width height',
-  'Browser.setDownloadBehavior': 'behavior browserContextId downloadPath eventsEnabled',
   'Browser.setWindowBounds': 'windowId bounds',
   'DOM.setFileInputFiles': 'files nodeId backendNodeId objectId',
   'Emulation.setUserAgentOverride': 'userAgent acceptLanguage platform userAgentMetadata',
