@@ -7,6 +7,7 @@ import {
   refusedOption,
   type AdapterName,
 } from '../../src/browser/servers/adapters.ts'
+import { withoutVariables } from '../../src/mcp/server/with-browser.ts'
 import { derivePlannerRef, readRequest } from '../../src/browser/door/request.ts'
 
 interface Published {
@@ -119,6 +120,27 @@ describe('a browser server', () => {
     [['npx', '@playwright/mcp-extra'], undefined],
   ])('is recognised by its package: %s', (words, name) => {
     expect(recogniseAdapter(words)).toBe(name)
+  })
+
+  it.each(ADAPTERS)('is led to the browser without showing the secret in its arguments: %s', (name) => {
+    const kept: string[] = []
+    const folder = {
+      path: '/private',
+      keep: (file: string, text: string) => `/private/${file}${kept.push(text)}`,
+    }
+    const address = { url: 'ws://127.0.0.1:1/x', headers: { authorization: 'Bearer s3cret' } }
+    const { args, env } = adapterOf(name).launch(address, folder)
+    expect(args.join(' ')).not.toContain('s3cret')
+    expect([...kept, ...Object.values(env)].join(' ')).toContain('s3cret')
+  })
+
+  it.each([
+    ['playwright', ['PLAYWRIGHT_MCP_CDP_ENDPOINT', 'PLAYWRIGHT_MCP_CONFIG', 'PWDEBUG']],
+    ['devtools', ['CHROME_DEVTOOLS_MCP_CATEGORY_EXPERIMENTAL_THIRD_PARTY']],
+  ] as const)('gets no variable that leads it to another browser: %s', (name, variables) => {
+    const env = Object.fromEntries([...variables, 'PATH'].map((variable) => [variable, 'x']))
+    const address = { transport: 'stdio', command: 'x', args: [], env } as const
+    expect(withoutVariables(address, name).env).toEqual({ PATH: 'x' })
   })
 
   it.each([
