@@ -26,8 +26,13 @@ export interface ProposedCall {
 export type Ruling =
   /** `args` is the canonical JSON text of the judged arguments. It replaces what the model wrote. `observed`: by observe mode. */
   | { readonly allowed: true; readonly args: string; readonly receipt?: string; readonly observed?: boolean }
-  /** `text` is for the agent: the reason, the next step and the receipt. It holds no value of the arguments. */
-  | { readonly allowed: false; readonly text: string; readonly receipt: string | undefined }
+  /** `text` is for the agent: the reason, the next step and the receipt. It holds no value of the arguments. `code` is the reason. */
+  | {
+      readonly allowed: false
+      readonly code: string
+      readonly text: string
+      readonly receipt: string | undefined
+    }
 
 export interface Judge {
   /** Judges each proposal separately. The rulings are in the order of the proposals. Never rejects. */
@@ -39,6 +44,11 @@ export interface Judge {
   ran(tool: string, item: JsonObject): boolean
   /** Whether the request asked for structured output. Then a denial is the dialect's own refusal: a text would not be JSON. */
   readonly structured?: boolean
+  /**
+   * Called before a reply ends. @throws Refused if the request forces a call, or the reply has a call of a pure tool, and every call
+   * of the reply is denied: a client would take a reply without a call for an empty answer.
+   */
+  requireForced?(): void
 }
 
 /** A tool that a reply may call. */
@@ -110,6 +120,8 @@ export interface RequestReading {
   readonly stream: boolean
   /** Whether the reply must be JSON. */
   readonly structured: boolean
+  /** Whether the reply must have a call. */
+  readonly forced: boolean
   /** By the name under which a reply calls them. */
   readonly tools: ReadonlyMap<string, DeclaredTool>
   readonly hosted: readonly HostedTool[]

@@ -1,25 +1,35 @@
 // Judges the calls that a reply proposes, like any other call. Only a call with a recorded ALLOW is forwarded to the agent.
 
 import { canonicalize, isList, isObject, parseJson, reasonOf, sha256Hex, type Json } from '@tollgate/evidence'
-import { authorize, type Decided, type Demanded } from '@tollgate/kernel'
+import { authorize, policyOf, type Decided, type Demanded } from '@tollgate/kernel'
 import { compileSchema } from '@tollgate/kernel/detection'
 import { Recent } from '../recent.ts'
 import { denialText, receiptNote } from '../verdict.ts'
-import type { DeclaredTool, Judge, ProposedCall, RequestReading, Ruling } from './dialect.ts'
+import {
+  Refused,
+  type DeclaredTool,
+  type Judge,
+  type ProposedCall,
+  type RequestReading,
+  type Ruling,
+} from './dialect.ts'
 import { isGiven } from './filter.ts'
 import type { Hosted } from './hosted.ts'
 import { argumentsOf, callOf, count, ownerOf, type RequestContext } from './request-context.ts'
 
 export function createJudge(
   context: RequestContext,
-  { tools, structured }: Pick<RequestReading, 'tools' | 'structured'>,
+  { tools, structured, forced }: Pick<RequestReading, 'tools' | 'structured' | 'forced'>,
   hosted: Hosted,
 ): Judge {
   const { rulings } = context
   const refs = new Set<string>()
   const seen = new Map<string, number>()
+  const ruled: Ruling[] = []
+  let mustCall = forced
 
   async function judgeOne(proposal: ProposedCall): Promise<Ruling> {
+    if (isPure(context, proposal.tool)) mustCall = true
     const name = rulings && nameOf(proposal, seen)
     const before = name === undefined ? undefined : rulings?.get(name)
     if (before) return again(context, before)
@@ -33,11 +43,27 @@ export function createJudge(
   }
 
   return {
-    judge: (proposals) =>
-      Promise.all(proposals.map((proposal) => judgeOne(proposal).catch(() => refusedFor('GATE_FAILED')))),
+    async judge(proposals) {
+      const rulings = await Promise.all(
+        proposals.map((proposal) => judgeOne(proposal).catch(() => refusedFor('GATE_FAILED'))),
+      )
+      ruled.push(...rulings)
+      return rulings
+    },
     ran: (tool, item) => hosted.ran(tool, item),
     structured,
+    requireForced() {
+      const [first] = ruled
+      if (!mustCall || !first || first.allowed || ruled.some(({ allowed }) => allowed)) return
+      throw new Refused(403, first.code, first.text.replaceAll('\n', ' '), 'tool_choice')
+    },
   }
+}
+
+/** Whether the framework of the agent waits for the arguments of this call. It would take a text for an empty answer. */
+function isPure({ kernel, caller }: RequestContext, tool: string | undefined): boolean {
+  const policy = policyOf(kernel, caller.identity.tenant)
+  return tool !== undefined && kernel.catalogue.find(tool, policy)?.declared?.pure === true
 }
 
 /** Counts an earlier ruling on the same reply. It is already on the ledger. */
@@ -95,7 +121,7 @@ async function rule(
   }
   const shown = fits && proposal.tool !== undefined ? ` to \`${proposal.tool}\`` : ''
   const undeclared = fits || proposal.tool === undefined ? '' : ' The request did not declare this tool.'
-  return { allowed: false, text: refusalText(decided, shown) + undeclared, receipt }
+  return { allowed: false, code: decided.reason, text: refusalText(decided, shown) + undeclared, receipt }
 }
 
 const NO_ARGUMENTS = '{}'
@@ -129,7 +155,7 @@ function refusalText(decided: Decided, tool: string): string {
 
 function refusedFor(code: string, receipt?: string): Ruling {
   const text = `[Tollgate] A call was not run (${code}). Next step: ${reasonOf(code)?.remedy ?? 'ask the person who runs the gateway.'}${receiptNote(receipt)}`
-  return { allowed: false, text, receipt }
+  return { allowed: false, code, text, receipt }
 }
 
 /** The canonical text that was judged and hashed. */

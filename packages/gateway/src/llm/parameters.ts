@@ -2,6 +2,7 @@
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { ambiguous } from './dialect.ts'
+import { isGiven } from './filter.ts'
 
 /** Members of both APIs of OpenAI that the gateway reads. */
 export const OPENAI_READ: Readonly<Record<string, string>> = {
@@ -65,6 +66,17 @@ export function streamOf({ stream }: JsonObject): boolean {
 /** Whether a format promises JSON: every format but plain text. */
 export function isStructured(format: Json | undefined): boolean {
   return isObject(format) && format['type'] !== 'text'
+}
+
+const FREE: ReadonlySet<Json | undefined> = new Set(['auto', 'none'])
+
+/** Whether a choice of tools forces a call: every choice but a free one. */
+export function isForced(choice: Json | undefined): boolean {
+  if (!isGiven(choice)) return false
+  if (!isObject(choice)) return !FREE.has(choice)
+  const { type, mode, allowed_tools: allowed } = choice
+  // A list of allowed tools may be free, too.
+  return !FREE.has(type) && !FREE.has(isObject(allowed) ? allowed['mode'] : mode)
 }
 
 // Models of OpenAI, Perplexity and Groq, and any model that OpenRouter runs with search. A vendor prefix is possible.

@@ -40,7 +40,7 @@ export class ScriptedJudge implements Judge {
     const canonical = canonicalOf(args)
     const allowed = tool !== undefined && tool === declared && form === 'json' && this.#allowed.includes(tool)
     if (!allowed || canonical === undefined) {
-      return { allowed: false, text: refusal(tool), receipt: undefined }
+      return { allowed: false, code: 'POLICY_VIOLATION', text: refusal(tool), receipt: undefined }
     }
     return { allowed: true, args: canonical }
   }

@@ -44,7 +44,9 @@ function denying(): Judge & { readonly asked: ProposedCall[] } {
     asked,
     judge(proposals) {
       asked.push(...proposals)
-      return Promise.resolve(proposals.map(() => ({ allowed: false, text: 'Refused.', receipt: 'rc' })))
+      return Promise.resolve(
+        proposals.map(() => ({ allowed: false, code: 'POLICY_VIOLATION', text: 'Refused.', receipt: 'rc' })),
+      )
     },
     ran: () => false,
   }

@@ -584,7 +584,7 @@ class FuzzJudge implements Judge {
     const isClean = canonical !== undefined && !EXACT.test(`${canonical}${tool ?? ''}${ref ?? ''}`)
     if (tool === undefined || !ALLOWED.includes(tool) || !isClean) {
       this.refused++
-      return { allowed: false, text: 'Refused.', receipt: `rc-${this.refused}` }
+      return { allowed: false, code: 'POLICY_VIOLATION', text: 'Refused.', receipt: `rc-${this.refused}` }
     }
     // A call that is referred to by function name has no id on the wire.
     this.allowed.push({ tool, args: canonical, ref: ref?.startsWith('function:') === true ? undefined : ref })

@@ -100,7 +100,7 @@ describe.each(Object.entries(FORMS))('arguments that are empty, in %s', (name, f
     })
 
     // Messages has objects, so that no arguments are `{}` in any case.
-    it.skipIf(name === 'messages').each(SOME)('are unreadable for a tool with %s', async (_, schema) => {
+    it.each(name === 'messages' ? [] : SOME)('are unreadable for a tool with %s', async (_, schema) => {
       const [verdict, , text] = await propose(form, schema, stream)
       expect(verdict).toBe('DENY')
       expect(text).toContain('[Tollgate]')

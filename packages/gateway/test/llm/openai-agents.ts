@@ -15,6 +15,7 @@ interface AgentsSdk {
 
 interface Run {
   readonly finalOutput?: unknown
+  readonly lastAgent?: { readonly name: string }
   readonly completed?: Promise<void>
 }
 
@@ -29,13 +30,28 @@ export interface AgentSetting {
   readonly stream: boolean
 }
 
+async function load(): Promise<AgentsSdk> {
+  // Sound: the version is pinned, and a missing member fails the test.
+  return (await import(AT)) as AgentsSdk
+}
+
+/** The agent that answers in the end, and its answer. The first agent can hand over to `billing`. */
+export async function runHandoff({ baseURL, apiKey, useResponses }: AgentSetting): Promise<unknown> {
+  const sdk = await load()
+  const billing = new sdk.Agent({ name: 'billing', model: 'gpt-5', instructions: 'Pay.' })
+  const front = new sdk.Agent({ name: 'front', model: 'gpt-5', instructions: 'Sort.', handoffs: [billing] })
+  const modelProvider = new sdk.OpenAIProvider({ baseURL, apiKey, useResponses })
+  const runner = new sdk.Runner({ modelProvider, tracingDisabled: true })
+  const { lastAgent, finalOutput } = await runner.run(front, 'Pay the bill.', { maxTurns: 4 })
+  return [lastAgent?.name, finalOutput]
+}
+
 /** The output of the agent. It rejects with the error of the SDK. */
 export async function runAgent(
   { baseURL, apiKey, useResponses, stream }: AgentSetting,
   ran: string[],
 ): Promise<unknown> {
-  // Sound: the version is pinned, and a missing member fails the test.
-  const sdk = (await import(AT)) as AgentsSdk
+  const sdk = await load()
   const toolOf = (name: string): object =>
     sdk.tool({
       name,

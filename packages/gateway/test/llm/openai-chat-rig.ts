@@ -33,7 +33,12 @@ export function judgeThatAllows(...tools: readonly string[]): ScriptedJudge {
 }
 
 function rule({ tool, args }: ProposedCall, tools: readonly string[]): Ruling {
-  const refused: Ruling = { allowed: false, text: refusal(tool), receipt: 'sha256:00' }
+  const refused: Ruling = {
+    allowed: false,
+    code: 'POLICY_VIOLATION',
+    text: refusal(tool),
+    receipt: 'sha256:00',
+  }
   if (tool === undefined || !tools.includes(tool)) return refused
   try {
     return { allowed: true, args: canonicalize(typeof args === 'string' ? parseJson(args) : args) }

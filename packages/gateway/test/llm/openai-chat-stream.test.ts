@@ -502,7 +502,7 @@ describe('calls', () => {
     expect(rewriter.take(eventOf(chunk(piece(0, ARGS, { name: 'read' }))))).toBe('')
     const last = rewriter.take(eventOf(END))
     expect(last).toBeInstanceOf(Promise)
-    settle([{ allowed: false, text: 'no', receipt: undefined }])
+    settle([{ allowed: false, code: 'POLICY_VIOLATION', text: 'no', receipt: undefined }])
     expect(await last).not.toContain(SECRET)
   })
 

@@ -532,7 +532,10 @@ describe('text', () => {
 
   test('a denial without a receipt has its own id', async () => {
     const judge: Judge = {
-      judge: (all) => Promise.resolve(all.map(() => ({ allowed: false, text: 'no', receipt: undefined }))),
+      judge: (all) =>
+        Promise.resolve(
+          all.map(() => ({ allowed: false, code: 'POLICY_VIOLATION', text: 'no', receipt: undefined })),
+        ),
       ran: () => false,
     }
     const { output } = await openaiResponses.governReply(reply([functionCall('a', '{}')]), judge)

@@ -31,11 +31,12 @@ export function judgeBy({ allow = [], hosted = [] }: JudgeScript = {}): Scripted
     asked.push(proposal)
     const receipt = `rc-${asked.length}`
     const { tool, args } = proposal
-    if (tool === undefined || !allow.includes(tool)) return { allowed: false, text: denial(receipt), receipt }
+    if (tool === undefined || !allow.includes(tool))
+      return { allowed: false, code: 'POLICY_VIOLATION', text: denial(receipt), receipt }
     try {
       return { allowed: true, args: canonicalize(typeof args === 'string' ? parseJson(args) : args) }
     } catch {
-      return { allowed: false, text: denial(receipt), receipt }
+      return { allowed: false, code: 'POLICY_VIOLATION', text: denial(receipt), receipt }
     }
   }
   return {

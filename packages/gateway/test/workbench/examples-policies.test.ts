@@ -48,6 +48,7 @@ describe('published policies', () => {
       'database-analyst.yaml',
       'deployer.yaml',
       'eu-transfer.yaml',
+      'framework-tools.yaml',
       'full.yaml',
     ])
   })

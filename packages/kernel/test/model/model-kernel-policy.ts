@@ -145,6 +145,7 @@ function toolOf(tool: ModelTool): ToolDeclaration {
     name: glob(name),
     destinations: offline ? 'none' : ['to'],
     salted: false,
+    pure: false,
     schema: schema ? { check } : undefined,
   }
 }

@@ -27,6 +27,7 @@ async function governReply(reply: Json, judge: Judge): Promise<JsonObject> {
   const calls = new ReplyCalls(judge)
   const sorted = content.map((block, at) => sort(block, calls, cut && at === content.length - 1))
   const released = await calls.release(sorted)
+  judge.requireForced?.()
   return { ...envelope, content: released.map(whole), ...endOf(reply, calls) }
 }
 

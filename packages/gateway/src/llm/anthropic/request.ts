@@ -17,7 +17,7 @@ import {
 } from '../dialect.ts'
 import { isGiven } from '../filter.ts'
 import { blockKind } from './blocks.ts'
-import { isStructured, streamOf } from '../parameters.ts'
+import { isForced, isStructured, streamOf } from '../parameters.ts'
 import { takeMembers } from '../request-members.ts'
 import { MESSAGES_MEMBERS } from './request-members.ts'
 
@@ -39,6 +39,7 @@ export function readRequest(
   return {
     stream: streamOf(body),
     structured: isStructured(formatOf(body)),
+    forced: isForced(body['tool_choice']),
     tools: list.tools,
     hosted: list.hosted,
     turns: conversation.turns,

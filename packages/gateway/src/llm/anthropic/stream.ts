@@ -49,6 +49,7 @@ const CLOSED: StreamBlock = { state: 'closed' }
 /** Rewrites the events of one reply. */
 export class MessageStream implements Rewriter {
   failed = false
+  readonly #judge: Judge
   readonly #calls: ReplyCalls
   /** By their numbers in the input. */
   readonly #blocks = new Map<number, StreamBlock>()
@@ -61,6 +62,7 @@ export class MessageStream implements Rewriter {
   #held = 0
 
   constructor(judge: Judge) {
+    this.#judge = judge
     this.#calls = new ReplyCalls(judge)
   }
 
@@ -222,10 +224,14 @@ export class MessageStream implements Rewriter {
       if (block.state === 'held') broken.push(block)
       if (block.state !== 'stopped') this.#blocks.set(index, CLOSED)
     }
-    return after(
+    const rest = after(
       after(stops, () => this.#releaseBare(cut)),
       () => this.#release(broken, ({ block, text }) => unknown(block, text === '' ? block : text)),
     )
+    return after(rest, () => {
+      this.#judge.requireForced?.()
+      return ''
+    })
   }
 
   #releaseBare(cut: boolean): string | Promise<string> {

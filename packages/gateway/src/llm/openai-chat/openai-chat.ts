@@ -64,6 +64,7 @@ async function governReply(reply: Json, judge: Judge): Promise<JsonObject> {
   const calls = drafts.flatMap(callsOf)
   for (const call of calls) count(call, allowance)
   const outcomes = await judgeCalls(calls, judge)
+  judge.requireForced?.()
   return {
     ...headOf(reply, 'chat.completion'),
     choices: drafts.map((draft) => writeChoice(draft, outcomes, judge.structured === true)),

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { RequestReading, Restored } from '../dialect.ts'
-import { isStructured, streamOf } from '../parameters.ts'
+import { isForced, isStructured, streamOf } from '../parameters.ts'
 import { takeMembers } from '../request-members.ts'
 import { CHAT_MEMBERS } from './request-members.ts'
 import { readTools } from './tools.ts'
@@ -17,9 +17,11 @@ export function readChatRequest(
   const dropped = takeMembers(body, CHAT_MEMBERS, further)
   const turns = readTurns(body, restored)
   const structured = isStructured(body['response_format'])
+  const forced = isForced(body['tool_choice']) || isForced(body['function_call'])
   return {
     stream: streamOf(body),
     structured,
+    forced,
     ...readTools(body),
     ...turns,
     changed: dropped || turns.changed === true,

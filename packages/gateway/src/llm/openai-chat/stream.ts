@@ -134,6 +134,7 @@ export class ChatStream implements Rewriter {
       ...legacy,
     ])
     const outcomes = await judgeCalls(calls, this.#judge)
+    this.#judge.requireForced?.()
     const events = released.flatMap((each) =>
       each.choice
         .deltasOf(each.calls, outcomes, this.#judge.structured === true)

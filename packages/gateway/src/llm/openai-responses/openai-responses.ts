@@ -28,6 +28,7 @@ async function governReply(reply: Json, judge: Judge, onItem?: OnItem): Promise<
     !isWhole && item === items.at(-1) && item['status'] !== 'completed'
   const drafts = items.map((item) => draftOf(item, judge, isCut(item)))
   const output = (await settle(drafts, judge)).map(({ item }) => item)
+  judge.requireForced?.()
   const whole = envelopeOf(reply, output)
   for (const name of output.flatMap(namesOf)) onItem?.(name)
   return whole

@@ -15,7 +15,7 @@ import { entryOf, isGiven, only } from '../filter.ts'
 import { Approvals } from './approvals.ts'
 import { callKind, refOf } from './calls.ts'
 import { readFileData } from '../files.ts'
-import { isStructured, searchesWeb, streamOf } from '../parameters.ts'
+import { isForced, isStructured, searchesWeb, streamOf } from '../parameters.ts'
 import { takeMembers } from '../request-members.ts'
 import { ranKind } from './ran.ts'
 import { RESPONSES_MEMBERS } from './request-members.ts'
@@ -54,6 +54,7 @@ export function readRequest(
   const { text } = body
   return {
     stream,
+    forced: isForced(body['tool_choice']),
     structured: isObject(text) && isStructured(text['format']),
     tools: book.tools,
     hosted: book.hosted,

@@ -222,6 +222,7 @@ export class ResponseStream implements Rewriter {
     const cut = [...this.#slots.values()].filter((slot) => slot.state === 'held')
     const rest = this.#release(cut.map((slot) => draftOf(slot.soFar(), this.#judge, true)))
     const finish = (text: string): string => {
+      this.#judge.requireForced?.()
       this.failed ||= type === 'response.failed'
       const last = this.#writer.event(type, { response: envelopeOf(response, this.#finalOutput(output)) })
       this.ended = true

@@ -35,6 +35,8 @@ export interface ToolDeclaration {
   readonly cost: number | string | undefined
   readonly salted: boolean
   readonly browser: boolean
+  /** It does nothing: a framework only reads its arguments. */
+  readonly pure: boolean
   readonly schema: ArgumentsSchema | undefined
 }
 
@@ -62,6 +64,10 @@ const FIELDS = record('Tool', 'The effects of a tool. Missing members get the st
     words(COMMITS, 'plain'),
   ),
   browser: about('It acts in a browser.', TRUE_OR_FALSE),
+  pure: about(
+    'It does nothing: a framework only reads its arguments, such as a final answer. It has the effect class `read` and no destinations.',
+    TRUE_OR_FALSE,
+  ),
   schema: about('The JSON Schema of its arguments.', { type: 'object', additionalProperties: true }),
 })
 /** The schema of a tool. */
@@ -89,17 +95,24 @@ function readTool(reader: Reader, name: string, place: Place): ToolDeclaration {
   const paths = (each: Place | undefined, what: string): string[] =>
     each ? reader.texts(each, what).map(({ text }) => text) : []
   const none = fields.destinations && reader.plain(fields.destinations) === 'none'
+  const pure = (fields.pure && reader.flag(fields.pure, '`pure`')) ?? false
+  if (pure && (fields.effect ?? fields.sinks ?? fields.destinations ?? fields.browser)) {
+    reader.note(place, '`pure` includes `effect`, `sinks`, `destinations` and `browser`; leave those out')
+  }
   return {
     name: glob(name),
     // The default is the strictest class.
-    effect: (fields.effect && reader.word(fields.effect, '`effect`', EFFECT_CLASSES)) ?? 'admin',
+    effect: pure
+      ? 'read'
+      : ((fields.effect && reader.word(fields.effect, '`effect`', EFFECT_CLASSES)) ?? 'admin'),
     sinks: paths(fields.sinks, 'a sink'),
-    destinations: none === true ? 'none' : paths(fields.destinations, 'a destination'),
+    destinations: pure || none === true ? 'none' : paths(fields.destinations, 'a destination'),
     returns: fields.returns ? readLabels(reader, fields.returns, '`returns`') : [],
     takes: fields.takes ? readTakes(reader, fields.takes) : [],
     cost: fields.cost && readCost(reader, fields.cost),
     salted: fields.commit !== undefined && reader.word(fields.commit, '`commit`', COMMITS) === 'salted',
     browser: (fields.browser && reader.flag(fields.browser, '`browser`')) ?? false,
+    pure,
     schema: fields.schema && readSchema(reader, fields.schema),
   }
 }

@@ -16,6 +16,7 @@ tools:
   bank/pay: { effect: pay, destinations: none, sinks: [to] }
   hotel/reserve: { effect: write, destinations: none, sinks: [name] }
   notes/write: { effect: write, destinations: none }
+  answer: { pure: true }
 rules: [{ id: all, allow: "*" }]
 gates:
   egress: { allow: ["*"] }
@@ -106,6 +107,14 @@ describe('arguments that are not sinks', () => {
     const rig = await reader(policy('allow', 'ask', 'deny'), ...ALL)
     expect(await ruled(rig, 'notes/write', { text: 'plain@shop.test' })).toBe('ALLOW')
     expect(await ruled(rig, 'notes/write', { text: 'prose@shop.test' })).toBe('ESCALATE ordered')
+  })
+})
+
+describe('a pure tool', () => {
+  it('may repeat what a tool said, because it does nothing with it', async () => {
+    const rig = await reader(policy('deny', 'deny', 'deny'), ...ALL)
+    expect(await ruled(rig, 'answer', { text: 'plain@shop.test' })).toBe('ALLOW')
+    expect(await ruled(rig, 'answer', { note: 'prose@shop.test' })).toBe('ALLOW')
   })
 })
 
