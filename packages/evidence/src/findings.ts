@@ -101,7 +101,7 @@ export const FINDINGS: Readonly<Record<FindingCode, FindingRule>> = {
   CHECKPOINT_MALFORMED: malformed('checkpoint', 'The checkpoint cannot be read.'),
   CHECKPOINT_UNSIGNED: wrong(
     'checkpoint',
-    'No trusted key signed the checkpoint. The pack is forged, or you need the trust file of another ledger or a newer one.',
+    'No key in your trust file signed the checkpoint. The pack is forged, or your trust file is old: ask the operator, by another channel, for the current one.',
   ),
   CHECKPOINT_SIGNATURE_WRONG: wrong('checkpoint', 'A signature under the checkpoint is invalid.'),
   CHECKPOINT_KEY_FOREIGN: wrong(

@@ -137,7 +137,7 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
     'Wait for the approval, or ask an operator to change the answer to this finding under `gates.browser.findings`.',
   ),
   COGNITIVE_FIREWALL_TARGET_UNRESOLVED: escalate(
-    'The gateway cannot find the element that the call names in a snapshot that the agent saw.',
+    'The call names an element of a page, but no snapshot that the agent saw contains this element.',
     'Take a snapshot of the page and use its reference, or wait for the approval.',
   ),
 

@@ -193,7 +193,7 @@ export function notProvedBy(basis: Basis): readonly string[] {
     lines.push(`The outcome of ${some(unknown, 'call', 'calls')}: the effect is recorded as UNKNOWN.`)
   if (unseen.references > 0)
     lines.push(
-      `The targets of ${some(unseen.references, 'reference', 'references')}: the entries are not in the pack.`,
+      `The earlier receipts behind ${some(unseen.references, 'reference', 'references')}: they are not in the pack.`,
     )
   if (unseen.policies > 0)
     lines.push(

@@ -145,7 +145,7 @@ export function pageLines({ page }: Pick<WaitingApproval, 'page'>): readonly str
 }
 
 function elementText({ state, role, name, origin }: NonNullable<ShownBrowserPage['target']>): string {
-  if (state === 'unresolved') return 'not found in a snapshot that the agent saw'
+  if (state === 'unresolved') return 'in no snapshot that the agent saw'
   return `${shown(role)} \`${shown(name)}\` of ${shown(origin)}${state === 'bound' ? '' : `, ${shown(state)}`}`
 }
 
