@@ -51,6 +51,11 @@ const NO_FILES = 'the call gives no files to the page'
 const STOPPED = 'something else is at the place of the element'
 const UNKNOWN = 'the page did not say whether the element was reached'
 const SETTLING = 3_000
+const SPEAKING = new Set([
+  'Page.javascriptDialogClosed',
+  'Inspector.targetReloadedAfterCrash',
+  'Inspector.detached',
+])
 const MOUSE = 'Input.dispatchMouseEvent'
 
 /** Creates the guard of a browser. `targets` is asked for when it is first needed. */
@@ -58,15 +63,16 @@ export function createGuard(cdp: Cdp, targets: () => Pick<Targets, 'get' | 'with
   let held: Held | undefined
   /** Pages whose guards could not be disarmed, because they did not answer. */
   const stuck = new Set<string>()
-  /** Sessions whose page is under a dialog. It answers nothing. */
-  const dialogs = new Set<string | undefined>()
+  /** Sessions whose page is under a dialog or has crashed. It answers nothing. */
+  const silent = new Set<string | undefined>()
   cdp.onAny(({ method, session }) => {
     if (method === 'Page.javascriptDialogOpening') {
-      dialogs.add(session)
+      silent.add(session)
       // Nothing that was sent before is answered until the dialog is closed.
       held?.settled(true)
     }
-    if (method === 'Page.javascriptDialogClosed' || method === 'Inspector.detached') dialogs.delete(session)
+    if (method === 'Inspector.targetCrashed') silent.add(session)
+    if (SPEAKING.has(method)) silent.delete(session)
   })
 
   return {
@@ -123,7 +129,7 @@ export function createGuard(cdp: Cdp, targets: () => Pick<Targets, 'get' | 'with
     const { page } = own.call
     if (page === undefined) return
     if (isBlocked(own.call)) {
-      if (own.elements.length > 0) throw new Error('the page is under a dialog')
+      if (own.elements.length > 0) throw new Error('the page does not answer')
       return
     }
     if (stuck.has(page)) await disarmFrames(cdp, targets(), page)
@@ -147,7 +153,7 @@ export function createGuard(cdp: Cdp, targets: () => Pick<Targets, 'get' | 'with
   }
 
   function isBlocked({ page = '' }: PermittedCall): boolean {
-    return dialogs.has(targets().get(page)?.session ?? '')
+    return silent.has(targets().get(page)?.session ?? '')
   }
 
   async function refusalOf(own: Held | undefined, command: ClientCommand): Promise<string | undefined> {

@@ -1,6 +1,7 @@
 // One client of the endpoint: its commands and events on a session of its own, with its own ids.
 
 import { asObject, textOf, type Cdp, type CdpAnswer, type CdpResult } from '../cdp.ts'
+import { withoutCredentials } from './credentials.ts'
 import { admit, classOf, isUrgent } from './methods.ts'
 import type { ClientCommand, Screen } from './screen.ts'
 import { isShown, openSessions } from './sessions.ts'
@@ -46,8 +47,9 @@ export async function openClient({ cdp, targets }: Guarded, screen: Screen, line
   }
   const forget = cdp.onAny(({ method, params, session }) => {
     if (session === undefined || !sessions.has(session)) return
-    if (sessions.follow(method, params)) tell({ method, params, ...outside(session) })
-    else if (method === 'Target.attachedToTarget') leave(cdp, textOf(params['sessionId']), session)
+    if (sessions.follow(method, params)) {
+      tell({ method, params: withoutCredentials(method, params), ...outside(session) })
+    } else if (method === 'Target.attachedToTarget') leave(cdp, textOf(params['sessionId']), session)
   })
   return {
     take: (text) => {

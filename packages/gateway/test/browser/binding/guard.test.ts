@@ -303,7 +303,21 @@ describe.skipIf(path === undefined)('target binding', () => {
     expect(await clickOn(page, bound(await page.find()))).toEqual({ answer: 'clicked' })
   })
 
-  test('a page that crashes binds nothing and does not stop the gateway', async () => {
+  test('a page that crashes binds nothing and gets no click', async () => {
+    const page = await open('/plain')
+    const element = bound(await page.find())
+    await client.send('Inspector.enable', {}, page.session)
+    const crashed = client.event('Inspector.targetCrashed')
+    const session = targets.get(page.id)?.session
+    await outcome(browser.cdp.send('Page.crash', {}, { session }))
+    await crashed
+    expect(await page.find()).toEqual({ state: 'unresolved' })
+    await expect(guard.hold({ page: page.id, elements: [element] }, () => click(page))).rejects.toThrow(
+      'does not answer',
+    )
+  })
+
+  test('a page that is closed binds nothing and does not stop the gateway', async () => {
     const page = await open('/plain')
     const element = bound(await page.find())
     await browser.cdp.send('Target.closeTarget', { targetId: page.id })
