@@ -43,13 +43,9 @@ export async function timeClicks(path: string, html: string): Promise<{ bare: nu
 
 /** Opens the page in a guarded browser and returns one click on its button. */
 async function guardedClick({ cdp }: Chromium, html: string): Promise<() => Promise<void>> {
-  let targets: Targets | undefined
-  const guard: Guard = createGuard(cdp, () => {
-    if (!targets) throw new Error('the browser is not watched yet')
-    return targets
-  })
+  const guard: Guard = createGuard(cdp, () => targets)
   const pages: Target[] = []
-  targets = await watchTargets(cdp, {
+  const targets: Targets = await watchTargets(cdp, {
     onTarget: async (target) => {
       await guard.onTarget(target)
       if (target.type === 'page') pages.push(target)

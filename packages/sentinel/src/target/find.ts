@@ -50,7 +50,7 @@ export function find(document: Document, seen: Named): readonly Element[] {
   return quick.length > 0 ? quick : findAnywhere(document, seen)
 }
 
-/** What is still at its place is found without a look at the rest of the page. */
+/** Finds an element that is still at its place, without a look at the rest of the page. */
 function findAtPlace(document: Document, { name, box, text }: Named): readonly Element[] {
   const view = viewOf(document)
   if (!box || text || !view) return []

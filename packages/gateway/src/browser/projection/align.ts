@@ -1,6 +1,6 @@
 // Finds out from which texts of a page a server made one text, and leaves only the readable ones.
 
-import type { Piece } from './outline.ts'
+import type { TextPiece } from './outline.ts'
 
 const MOST_STEPS = 200_000
 
@@ -8,7 +8,7 @@ const MOST_STEPS = 200_000
  * The readable part of a text that was made of some of these pieces, in their order; blanks do not matter. Undefined if it was not.
  * Where visible and hidden pieces say the same, it counts as visible.
  */
-export function readablePart(text: string, pieces: readonly Piece[]): string | undefined {
+export function readablePart(text: string, pieces: readonly TextPiece[]): string | undefined {
   const letters = [...text.matchAll(/\S/g)].map(({ index }) => index)
   const bare = withoutBlanks(text)
   const parts = pieces
@@ -29,19 +29,19 @@ export function readablePart(text: string, pieces: readonly Piece[]): string | u
   return readable.trim()
 }
 
-interface Part {
+interface TextPart {
   readonly all: string
   readonly shown: string
 }
 
-function isWhole({ all, shown }: Part): boolean {
+function isWhole({ all, shown }: TextPart): boolean {
   return withoutBlanks(shown) === all
 }
 
 /** The parts that make up a text, in order; undefined if there are none. */
-function cover(text: string, parts: readonly Part[]): readonly Part[] | undefined {
+function cover(text: string, parts: readonly TextPart[]): readonly TextPart[] | undefined {
   const failed = new Set<number>()
-  const used: Part[] = []
+  const used: TextPart[] = []
   let steps = 0
   const width = text.length + 1
   // Each entry is a state whose next choice is to be tried: 0 first, 1 second, 2 none.

@@ -4,7 +4,7 @@ import { PAGE_SCRIPT } from '@tollgate/sentinel/page'
 import { asObject, type Cdp, type CdpResult } from '../cdp.ts'
 
 /** A text: all of it, and the part that a person can read. */
-export type Piece = readonly [text: string, shown: string]
+export type TextPiece = readonly [text: string, shown: string]
 
 /** The outline of a document, by the numbers of its nodes. */
 export interface PageOutline {
@@ -20,7 +20,7 @@ export interface PageOutline {
   /** Whether a text contains one that a person cannot read anywhere. */
   hides(text: string): boolean
   /** The texts in a range of nodes, in order. */
-  piecesIn(from: number, to: number): readonly Piece[]
+  piecesIn(from: number, to: number): readonly TextPiece[]
 }
 
 const READING = 15_000
@@ -53,7 +53,7 @@ export function withoutText(outline: PageOutline): PageOutline {
   }
 }
 
-type ElementEntry = readonly [seen: number, end: number, own: readonly Piece[]]
+type ElementEntry = readonly [seen: number, end: number, own: readonly TextPiece[]]
 
 /** Checks an outline. Its world is not the page's, but its process is. */
 function outlineOf(value: unknown): PageOutline {
@@ -62,7 +62,7 @@ function outlineOf(value: unknown): PageOutline {
     throw new Error('the page returned no outline')
   }
   const entries = listed.map((each: unknown, at) => entryOf(each, at, listed.length))
-  const at = (index: number): ElementEntry | Piece => {
+  const at = (index: number): ElementEntry | TextPiece => {
     const entry = entries[index]
     if (!entry) throw new Error('the outline has no such node')
     return entry
@@ -92,7 +92,7 @@ function outlineOf(value: unknown): PageOutline {
 const LEAST_HIDDEN = 4
 
 /** The texts that are hidden everywhere. */
-function hiddenIn(entries: readonly (ElementEntry | Piece)[]): readonly string[] {
+function hiddenIn(entries: readonly (ElementEntry | TextPiece)[]): readonly string[] {
   const pieces = entries.flatMap((entry) => (isElement(entry) ? entry[2] : [entry]))
   const shown = new Set(pieces.filter(([, part]) => part !== '').map(([text]) => text.trim()))
   const away = pieces.filter(([, part]) => part === '').map(([text]) => text.trim())
@@ -104,11 +104,11 @@ function lazily<T>(make: () => T): () => T {
   return () => (made ??= make())
 }
 
-function isElement(entry: ElementEntry | Piece): entry is ElementEntry {
+function isElement(entry: ElementEntry | TextPiece): entry is ElementEntry {
   return typeof entry[0] === 'number'
 }
 
-function entryOf(value: unknown, at: number, size: number): ElementEntry | Piece {
+function entryOf(value: unknown, at: number, size: number): ElementEntry | TextPiece {
   if (isPiece(value)) return value
   const given: readonly unknown[] = Array.isArray(value) ? value : []
   const [seen, end, own] = given
@@ -123,6 +123,6 @@ function entryOf(value: unknown, at: number, size: number): ElementEntry | Piece
   return [seen, end, own]
 }
 
-function isPiece(value: unknown): value is Piece {
+function isPiece(value: unknown): value is TextPiece {
   return Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === 'string')
 }
