@@ -29,19 +29,19 @@ export function readablePart(text: string, pieces: readonly TextPiece[]): string
   return readable.trim()
 }
 
-interface TextPart {
+interface PieceOfText {
   readonly all: string
   readonly shown: string
 }
 
-function isWhole({ all, shown }: TextPart): boolean {
+function isWhole({ all, shown }: PieceOfText): boolean {
   return withoutBlanks(shown) === all
 }
 
 /** The parts that make up a text, in order; undefined if there are none. */
-function cover(text: string, parts: readonly TextPart[]): readonly TextPart[] | undefined {
+function cover(text: string, parts: readonly PieceOfText[]): readonly PieceOfText[] | undefined {
   const failed = new Set<number>()
-  const used: TextPart[] = []
+  const used: PieceOfText[] = []
   let steps = 0
   const width = text.length + 1
   // Each entry is a state whose next choice is to be tried: 0 first, 1 second, 2 none.
