@@ -45,6 +45,8 @@ describe.skipIf(path === undefined)('target binding', () => {
   let client: TestClient
   let site: Site
   let other: string
+  /** Happens after the hit test and before the press. */
+  let beforePress: (() => Promise<unknown>) | undefined
   beforeAll(async () => {
     browser = await startChromium(path ?? '')
     site = await serveSite(SITE)
@@ -54,7 +56,17 @@ describe.skipIf(path === undefined)('target binding', () => {
       `${LOG}<iframe id=f src="${other}/plain" style="position:absolute;left:50px;top:60px;width:400px;height:300px;border:0"></iframe>`
     guard = createGuard(browser.cdp, () => targets)
     targets = await watchTargets(browser.cdp, { onTarget: (target) => guard.onTarget(target) })
-    endpoint = await startEndpoint({ cdp: browser.cdp, targets }, guard)
+    endpoint = await startEndpoint(
+      { cdp: browser.cdp, targets },
+      {
+        async onCommand(command) {
+          const said = await guard.onCommand(command)
+          if (command.params.type === 'mousePressed') await beforePress?.()
+          return said
+        },
+        onResult: (command, result) => guard.onResult(command, result),
+      },
+    )
     client = await connect(endpoint)
   })
   afterAll(async () => {
@@ -66,6 +78,7 @@ describe.skipIf(path === undefined)('target binding', () => {
   /** Pages with clocks take time as long as they are open. */
   const opened: string[] = []
   afterEach(async () => {
+    beforePress = undefined
     const ids = opened.splice(0)
     await Promise.all(ids.map((targetId) => outcome(browser.cdp.send('Target.closeTarget', { targetId }))))
   })
@@ -185,6 +198,18 @@ describe.skipIf(path === undefined)('target binding', () => {
     const element = bound(await page.find())
     expect(await clickOn(page, element)).toMatchObject({ stopped: COVERED })
     expect(await page.log()).toEqual([])
+  })
+
+  test('a press that reaches a new frame does not become a click in it', async () => {
+    const page = await open('/plain')
+    const element = bound(await page.find())
+    const session = targets.get(page.id)?.session
+    const expression = `new Promise((loaded) => document.body.append(Object.assign(document.createElement('iframe'), {
+      style: 'position:absolute;inset:0', onload: loaded,
+      srcdoc: '<body onclick="parent.log.push(1)" onmousedown="parent.log.push(0)"><p style="height:300px">x' })))`
+    beforePress = () => browser.cdp.send('Runtime.evaluate', { expression, awaitPromise: true }, { session })
+    expect(await clickOn(page, element)).toEqual({ answer: 'clicked', stopped: COVERED })
+    expect(await page.log()).toEqual([0])
   })
 
   test('a page that stops all events cannot stop the guard', async () => {
