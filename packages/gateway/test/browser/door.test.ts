@@ -14,6 +14,7 @@ const TOOLS = {
   browser_navigate_back: 'read',
   browser_snapshot: 'read',
   browser_click: 'write',
+  browser_drag: 'write',
   browser_type: 'write',
   browser_evaluate: 'execute',
   browser_handle_dialog: 'write',
@@ -158,6 +159,9 @@ describeWithBrowser('a browser server behind the gateway', () => {
   it('asks a person about an element that the agent did not see', async () => {
     await agent.call('browser_click', { target: '#pay' })
     expect(await verdict('browser_click')).toBe('ESCALATE COGNITIVE_FIREWALL_TARGET_UNRESOLVED')
+    await agent.do('browser_snapshot')
+    await agent.call('browser_drag', { startTarget: 'e3', endTarget: '#bin' })
+    expect(await verdict('browser_drag')).toBe('ESCALATE COGNITIVE_FIREWALL_TARGET_UNRESOLVED')
     expect(site.asked).toEqual([])
   })
 

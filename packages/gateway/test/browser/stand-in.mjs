@@ -10,6 +10,7 @@ const TOOLS = {
   browser_navigate_back: {},
   browser_snapshot: { target: text, filename: text },
   browser_click: { target: text, element: text },
+  browser_drag: { startTarget: text, endTarget: text },
   browser_type: { target: text, element: text, text },
   browser_evaluate: { function: text },
   browser_tabs: { action: text, url: text },
