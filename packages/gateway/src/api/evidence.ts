@@ -106,7 +106,7 @@ async function download(question: ApiQuestion): Promise<Reply> {
   if (ranged && identity.tenant !== (await genesisOf(view)).tenant) {
     throw new Problem(
       'role-forbidden',
-      'a range contains receipts of all tenants; only the tenant that runs the gateway may export it',
+      'a range contains receipts of all tenants; only a token of the tenant of the ledger may export it',
       {
         remedy: 'Name the receipts with `receipt`, or select them with filters.',
       },
@@ -160,7 +160,7 @@ export const evidenceRoutes: readonly ApiRoute[] = [
     path: '/v1/evidence/export',
     id: 'exportEvidence',
     about:
-      'Returns an EvidencePack: a range of the ledger, single receipts, or both, with everything that offline verification needs. Without parameters, the pack contains the whole ledger. With filters, it contains only the receipts that match, each with its proof; `from` and `to` then limit the search. A range contains the receipts of all tenants, so only a token of the tenant that runs the gateway can export a range.',
+      'Returns an EvidencePack: a range of the ledger, single receipts, or both, with everything that offline verification needs. Without parameters, the pack contains the whole ledger. With filters, it contains only the receipts that match, each with its proof; `from` and `to` then limit the search. A range contains the receipts of all tenants, so only a token of the tenant of the ledger (`default`) can export a range.',
     roles: ['auditor', 'admin'],
     query: {
       from: described(COUNT, 'First index of the range.'),

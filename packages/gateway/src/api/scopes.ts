@@ -91,7 +91,7 @@ export const scopeRoutes: readonly ApiRoute[] = [
     path: '/v1/sessions',
     id: 'openSession',
     about:
-      'Opens a session with a scope. A call with a side effect outside of the scope needs an approval. A `host` token can open a session of its own principal before the first call of the session. After this call, it can only narrow the scope. Operators can set any scope at any time. Agent tokens cannot set a scope.',
+      'Opens a session with a scope. A call with a side effect outside of the scope needs an approval. Before the first tool call of a session of its own principal, a `host` token can set any scope. After that tool call, it can only narrow the scope. Operators can set any scope at any time. Agent tokens cannot set a scope.',
     roles: ROLES,
     body: {
       schema: object({

@@ -38,8 +38,11 @@ const FINDING: ApiSchema = object({
 })
 
 const TOOL: Readonly<Record<string, ApiSchema>> = {
-  tool: described(TEXT, '`SERVER/TOOL`, or `SERVER:METHOD` for other governed features of a server.'),
-  kind: word('tool', 'faculty'),
+  tool: described(TEXT, '`SERVER/TOOL`, or `SERVER:METHOD` for a feature that is not a tool.'),
+  kind: described(
+    word('tool', 'faculty'),
+    '`faculty`: a feature of a server that is not a tool, such as prompts.',
+  ),
   state: described(
     word(...STATES),
     '`new` and `changed` tools are blocked until they are pinned. A `gone` tool is pinned but not offered now.',
