@@ -268,7 +268,7 @@ const ANSWER = {
 const WIDEN = {
   'widen?': described(
     FLAG,
-    'Also adds this tool and the targets of this call to the scope of the session. Only for a call outside of the scope.',
+    'If true, the approval also adds this tool and the targets of this call to the scope of the session. Only for a call outside of the scope.',
   ),
 }
 
@@ -306,7 +306,7 @@ export const approvalRoutes: readonly ApiRoute[] = [
     path: '/v1/approvals/{id}',
     id: 'showApproval',
     about:
-      'Returns one approval request. With `wait`, responds when the request is answered or expires, or after that many seconds.',
+      'Returns one approval request. With `wait`, the answer comes when the request is answered or expires, at the latest after this number of seconds.',
     roles: READERS,
     params: { id: HASH },
     query: { wait: { type: 'integer', minimum: 0, maximum: 60, default: 0, description: 'Seconds.' } },

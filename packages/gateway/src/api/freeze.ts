@@ -81,7 +81,7 @@ export const freezeRoutes: readonly ApiRoute[] = [
     method: 'POST',
     path: '/v1/freeze',
     id: 'setFreeze',
-    about: 'Sets or lifts a freeze. It applies to every call that is decided afterwards.',
+    about: 'Sets or lifts a freeze. The change applies to every call that is decided afterwards.',
     roles: ['operator', 'admin'],
     body: {
       schema: object({

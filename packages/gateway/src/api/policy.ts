@@ -69,7 +69,7 @@ export const policyRoutes: readonly ApiRoute[] = [
     path: '/v1/policy',
     id: 'showPolicy',
     about:
-      'Returns the policy in force, the status of each step under it, and whether the policy file differs.',
+      'Returns the policy in force, the status of each step under it, and whether the policy file has another text.',
     roles: ['operator', 'admin', 'auditor'],
     answers: answered('The policy.', {
       name: TEXT,
@@ -91,7 +91,7 @@ export const policyRoutes: readonly ApiRoute[] = [
     path: '/v1/policy',
     id: 'activatePolicy',
     about:
-      'Activates a policy. It decides all later calls. A policy with mistakes is rejected and changes nothing.',
+      'Activates a policy. The gateway uses it for all later calls. A policy with mistakes is rejected and changes nothing.',
     roles: ['admin'],
     body: {
       schema: object({

@@ -41,7 +41,7 @@ function roleTable(): string {
 
 const ROLE_RULES = `A token of a role may use the routes with \`yes\` in its column. On every other route the token gets 403 \`role-forbidden\`, and no
 receipt is written. A \`host\` token may do everything that an \`agent\` token may, and also open sessions with a scope. A route with
-\`yes\` can still refuse a request, for example to approve one's own call.`
+\`yes\` can still refuse a request, for example the approval of one's own call.`
 
 /** The anchor of a heading, as renderers of Markdown make it. */
 function anchorOf(heading: string): string {
