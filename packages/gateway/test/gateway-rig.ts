@@ -110,7 +110,7 @@ export function configFor(data: string, headGuard: string | undefined): Config {
     telemetry: undefined,
     mcp: { servers: new Map() },
     browser: { headless: true, executable: undefined, withoutEgress: false },
-    llm: { body: 1 << 20 },
+    llm: { body: 1 << 20, wait: 0 },
     limits: {
       body: 1 << 20,
       connections: 1024,

@@ -25,18 +25,26 @@ export interface LlmConfig {
   readonly anthropic?: ModelConfig
   /** Maximum size of a request in bytes. */
   readonly body: number
+  /** Milliseconds that a request waits for the approval of its calls. */
+  readonly wait: number
 }
 
 /** The default: no model servers. */
-export const NO_LLM: LlmConfig = { body: 32 << 20 }
+export const NO_LLM: LlmConfig = { body: 32 << 20, wait: 0 }
 
 /** Reads `llm`. Paths are relative to `data`. */
 export function readLlm(reader: Reader, place: Place, data: string): LlmConfig {
-  const fields = reader.fields(place, ['openai', 'anthropic', 'body']) ?? {}
+  const fields = reader.fields(place, ['openai', 'anthropic', 'body', 'wait']) ?? {}
   const openai = fields.openai && readModel(reader, fields.openai, data)
   const anthropic = fields.anthropic && readModel(reader, fields.anthropic, data)
   const body = fields.body && readMeasure(reader, fields.body, BODY)
-  return { ...(openai && { openai }), ...(anthropic && { anthropic }), body: body ?? NO_LLM.body }
+  const wait = fields.wait && readMeasure(reader, fields.wait, WAIT)
+  return {
+    ...(openai && { openai }),
+    ...(anthropic && { anthropic }),
+    body: body ?? NO_LLM.body,
+    wait: wait ?? NO_LLM.wait,
+  }
 }
 
 const BODY = {
@@ -45,6 +53,13 @@ const BODY = {
   least: 1 << 16,
   most: 128 << 20,
   example: 'a size such as `32MiB`, from 64KiB to 128MiB',
+}
+const WAIT = {
+  what: '`wait`',
+  units: { s: 1000, m: 60_000 },
+  least: 1000,
+  most: 900_000,
+  example: 'a time such as `90s` or `5m`, up to 15 minutes',
 }
 const PATIENCE = {
   what: '`timeout`',

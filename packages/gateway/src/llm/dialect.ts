@@ -32,6 +32,8 @@ export type Ruling =
       readonly code: string
       readonly text: string
       readonly receipt: string | undefined
+      /** The request that waits for the answer of a person. */
+      readonly approval?: string | undefined
     }
 
 export interface Judge {

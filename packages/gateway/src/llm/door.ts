@@ -28,20 +28,26 @@ interface LlmOptions {
   readonly body: number
   /** The number of durable receipts in the ledger. */
   readonly size: () => number
+  /** Milliseconds that a request waits for the approval of its calls; 0 if not given. */
+  readonly wait?: number
+  /** Milliseconds without text after which a stream gets a ping. */
+  readonly quiet?: number
+  /** Calls back after each change of the ledger. Returns a function that stops it. */
+  readonly watch: (listener: () => void) => () => void
   /** Limits how much the gateway reads for each principal; the default limits if not given. */
   readonly budget?: Budget
 }
 
 /** Opens the door. */
 export function createLlmDoor(options: LlmOptions): Door {
-  const { tokens, log, size, budget = createBudget() } = options
-  const governed = new GovernedRequests(options)
+  const { tokens, log, size, wait = 0, budget = createBudget() } = options
+  const ending = new AbortController()
+  const governed = new GovernedRequests({ ...options, wait, ending: ending.signal })
   const capacity = createCapacity()
   const active = new ActiveRequests(options.kernel)
   const upstreams = new Map<Provider, Pick<Entered, 'address' | 'upstream'>>()
   for (const [provider, address] of options.upstreams)
     upstreams.set(provider, { address, upstream: createUpstream(address) })
-  let closing = false
 
   async function answer(asked: DoorRequest): Promise<Reply | undefined> {
     const found = providerOf(asked.path)
@@ -59,7 +65,7 @@ export function createLlmDoor(options: LlmOptions): Door {
     if (!known) throw notConfigured(provider)
     const caller = callerOf(asked, tokens, known.address)
     const route = routeOf(provider, asked.method, rest, asked.search)
-    if (closing) throw new Refused(503, 'STOPPING', 'the gateway is stopping')
+    if (ending.signal.aborted) throw new Refused(503, 'STOPPING', 'the gateway is stopping')
     const { tenant, principal } = caller.identity
     const session: unknown = asked.header('tollgate-session')
     const entrant = { tenant, principal, session }
@@ -94,7 +100,7 @@ export function createLlmDoor(options: LlmOptions): Door {
 
   return {
     answer,
-    end: () => void (closing = true),
+    end: () => ending.abort(),
     async close() {
       active.close()
       await Promise.all([...upstreams.values()].map(({ upstream }) => upstream.close()))

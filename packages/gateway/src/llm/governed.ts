@@ -18,6 +18,7 @@ import { answerStreamed, answerWhole, nothing, recordUnreadable } from './replie
 import { takeTurns, type SeenTurns } from './results.ts'
 import { takeScope } from './scope.ts'
 import type { UpstreamReply } from './upstream.ts'
+import { waitOf, type AnswerWait } from './waiting.ts'
 import { createTally, summaryHeaders, type DecisionTally, type RequestContext } from './request-context.ts'
 
 interface GovernOptions {
@@ -27,6 +28,13 @@ interface GovernOptions {
   readonly body: number
   /** The number of durable receipts in the ledger. */
   readonly size: () => number
+  /** Milliseconds that a request waits for the approval of its calls. */
+  readonly wait: number
+  readonly watch: AnswerWait['watch']
+  /** Milliseconds without text after which a stream gets a ping. */
+  readonly quiet?: number
+  /** Aborted when the gateway stops. */
+  readonly ending: AbortSignal
 }
 
 /** Everything needed to forward the request. */
@@ -106,7 +114,7 @@ export class GovernedRequests {
     tally: DecisionTally,
     attempt: AnswerAttempt | undefined,
   ): Promise<Reply> {
-    const { log, size } = this.#options
+    const { log, size, quiet } = this.#options
     const prepared = await this.#prepare(entered, dialect, bytes, tally, attempt?.rulings)
     const { context, hosted, stream } = prepared
     try {
@@ -117,7 +125,7 @@ export class GovernedRequests {
       if (reply.status !== 200) return await this.#answerFault(entered, reply, context, hosted, attempt)
       const judge = createJudge(context, prepared, hosted)
       const onItem = (id: string): void => void this.#items.set(`${context.caller.owner}\n${id}`, true)
-      const judging = { entered, dialect, reply, context, judge, hosted, attempt, onItem, log, size }
+      const judging = { entered, dialect, reply, context, judge, hosted, attempt, onItem, log, size, quiet }
       return stream ? await answerStreamed(judging) : await answerWhole(judging)
     } catch (fault) {
       await hosted.close('unknown')
@@ -127,20 +135,22 @@ export class GovernedRequests {
 
   /** Reads a request, records the results in it, and judges the tools that the provider would run. */
   async #prepare(
-    { asked, caller, address, admit, requireNotFrozen }: Entered,
+    { asked, caller, address, signal, admit, requireNotFrozen }: Entered,
     dialect: Dialect,
     bytes: Uint8Array,
     tally: DecisionTally,
     rulings: RequestContext['rulings'],
   ): Promise<Prepared> {
-    const { kernel } = this.#options
+    const { kernel, watch, ending, ...options } = this.#options
     const body = readBody(bytes, admit)
     const { claims, stripped } = claimsOf(asked, body.value)
     await requireNotFrozen(claims.session)
     const reading = dialect.readRequest(body.value, address.parameters, (text) => body.restoredText(text))
     this.#requireIssued(reading, caller)
     await takeScope(kernel, asked, caller, claims)
-    const context = { kernel, caller, claims, tally, sources: [], onDecided: [], rulings }
+    const left = waitOf(asked.header('tollgate-wait'), options.wait, reading.stream)
+    const wait = left > 0 ? { left, watch, signal: AbortSignal.any([signal, ending]) } : undefined
+    const context = { kernel, caller, claims, tally, sources: [], onDecided: [], rulings, wait }
     const changed = await takeTurns(context, reading, body, this.#seen)
     const { hosted, removed } = await admitHosted(context, reading.hosted, body.value, this.#removed)
     for (const name of reading.spends ?? []) this.#items.delete(`${caller.owner}\n${name}`)

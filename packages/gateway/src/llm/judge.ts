@@ -15,6 +15,7 @@ import {
 } from './dialect.ts'
 import { isGiven } from './filter.ts'
 import type { Hosted } from './hosted.ts'
+import { afterAnswers } from './waiting.ts'
 import { argumentsOf, callOf, count, ownerOf, type RequestContext } from './request-context.ts'
 
 export function createJudge(
@@ -28,27 +29,42 @@ export function createJudge(
   const ruled: Ruling[] = []
   let mustCall = forced
 
-  async function judgeOne(proposal: ProposedCall): Promise<Ruling> {
+  function open(proposal: ProposedCall): OpenCall {
     if (isPure(context, proposal.tool)) mustCall = true
     const name = rulings && nameOf(proposal, seen)
-    const before = name === undefined ? undefined : rulings?.get(name)
-    if (before) return again(context, before)
     const isClear = proposal.ref === undefined || !refs.has(proposal.ref)
     if (proposal.ref !== undefined) refs.add(proposal.ref)
     // With two calls of one id, a result could belong to either, so the second is denied.
-    const clear = isClear ? proposal : { ...proposal, tool: undefined }
-    const ruling = await rule(context, clear, tools.get(clear.declared ?? ''))
-    if (name !== undefined) rulings?.set(name, ruling)
-    return ruling
+    return { name, call: isClear ? proposal : { ...proposal, tool: undefined } }
   }
+
+  async function judgeOne({ name, call }: OpenCall): Promise<Ruling> {
+    const before = name === undefined ? undefined : rulings?.get(name)
+    return before ? again(context, before) : ruleOn(call)
+  }
+
+  const ruleOn = (call: ProposedCall): Promise<Ruling> =>
+    rule(context, call, tools.get(call.declared ?? '')).catch(() => refusedFor('GATE_FAILED'))
 
   return {
     async judge(proposals) {
-      const rulings = await Promise.all(
-        proposals.map((proposal) => judgeOne(proposal).catch(() => refusedFor('GATE_FAILED'))),
+      const calls = proposals.map(open)
+      const first = await Promise.all(calls.map(judgeOne))
+      const last = await afterAnswers(
+        context,
+        first,
+        calls.map(
+          ({ call }) =>
+            () =>
+              ruleOn(call),
+        ),
       )
-      ruled.push(...rulings)
-      return rulings
+      for (const [at, { name }] of calls.entries()) {
+        const ruling = last[at]
+        if (name !== undefined && ruling) rulings?.set(name, ruling)
+      }
+      ruled.push(...last)
+      return last
     },
     ran: (tool, item) => hosted.ran(tool, item),
     structured,
@@ -58,6 +74,12 @@ export function createJudge(
       throw new Refused(403, first.code, first.text.replaceAll('\n', ' '), 'tool_choice')
     },
   }
+}
+
+/** A proposal, and the name under which a repeated request finds its ruling. */
+interface OpenCall {
+  readonly name: string | undefined
+  readonly call: ProposedCall
 }
 
 /** Whether the framework of the agent waits for the arguments of this call. It would take a text for an empty answer. */
@@ -121,7 +143,8 @@ async function rule(
   }
   const shown = fits && proposal.tool !== undefined ? ` to \`${proposal.tool}\`` : ''
   const undeclared = fits || proposal.tool === undefined ? '' : ' The request did not declare this tool.'
-  return { allowed: false, code: decided.reason, text: refusalText(decided, shown) + undeclared, receipt }
+  const { reason: code, approval } = decided
+  return { allowed: false, code, text: refusalText(decided, shown) + undeclared, receipt, approval }
 }
 
 const NO_ARGUMENTS = '{}'

@@ -28,11 +28,11 @@ export class Outgoing implements AsyncIterable<string> {
   #wake = (): void => undefined
   #resume = (): void => undefined
 
-  /** `onGone` is called when the reader is gone. A comment is sent after `quiet` milliseconds without text. */
-  constructor(quiet: number, onGone: () => void) {
+  /** `onGone` is called when the reader is gone. `ping` is sent after `quiet` milliseconds without text. */
+  constructor(quiet: number, onGone: () => void, ping: string = SSE_COMMENT) {
     this.#onGone = onGone
     this.#alive = setInterval(() => {
-      if (++this.#quietFor >= PARTS) this.write(SSE_COMMENT)
+      if (++this.#quietFor >= PARTS) this.write(ping)
     }, quiet / PARTS).unref()
   }
 

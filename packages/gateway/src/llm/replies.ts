@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import type { AnswerAttempt } from './answers.ts'
-import { Garbled, type Dialect, type Judge, type OnItem, type Rewriter } from './dialect.ts'
+import { Garbled, type Dialect, type Judge, type OnItem, type Provider, type Rewriter } from './dialect.ts'
 import { causeOf, type Entered } from './entered.ts'
 import { faultEvent, withoutKey } from './errors.ts'
 import { faultOf } from './fault.ts'
@@ -15,6 +15,7 @@ import { openaiResponses } from './openai-responses/openai-responses.ts'
 import { Outgoing } from './outgoing.ts'
 import { pump } from './pump.ts'
 import { readJson } from './read-json.ts'
+import { formatSse, SSE_COMMENT } from '../sse.ts'
 import { LlmUpstreamFault, requireType, textOf, type UpstreamReply } from './upstream.ts'
 import {
   callOf,
@@ -38,6 +39,8 @@ interface Judging {
   readonly log: Log
   /** The number of durable receipts in the ledger. */
   readonly size: () => number
+  /** Milliseconds without text after which a stream gets a ping. */
+  readonly quiet?: number | undefined
 }
 
 /** Judges a whole reply. @throws Garbled, UpstreamFault */
@@ -88,15 +91,20 @@ function parsed(text: string): Json {
 }
 
 const QUIET_MS = 15_000
+// Some clients of Anthropic count events, not comments. Clients of OpenAI accept only comments at any time.
+const PINGS: Readonly<Record<Provider, string>> = {
+  openai: SSE_COMMENT,
+  anthropic: formatSse('{"type":"ping"}', { type: 'ping' }),
+}
 
 /** Judges a streamed reply as it arrives. @throws Garbled if it is no stream. */
 export async function answerStreamed(judging: Judging): Promise<Reply> {
-  const { entered, dialect, reply, context, judge, onItem, size } = judging
+  const { entered, dialect, reply, context, judge, onItem, size, quiet = QUIET_MS } = judging
   await recordUnreadable(context, nothing, () => {
     requireType(reply, 'text/event-stream')
     return Promise.resolve()
   })
-  const outgoing = new Outgoing(QUIET_MS, () => entered.abort())
+  const outgoing = new Outgoing(quiet, () => entered.abort(), PINGS[entered.provider])
   const headers = {
     ...headersFrom(reply.headers),
     'content-type': 'text/event-stream; charset=utf-8',

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Decided, Kernel, Source, ToolCall } from '@tollgate/kernel'
 import type { KnownCaller } from '../tokens.ts'
 import type { Ruling } from './dialect.ts'
+import type { AnswerWait } from './waiting.ts'
 
 export interface RequestContext {
   readonly kernel: Kernel
@@ -17,6 +18,8 @@ export interface RequestContext {
   readonly onDecided: (() => void)[]
   /** Earlier rulings on the same request; undefined if it has no idempotency key. */
   readonly rulings: Map<string, Ruling> | undefined
+  /** Undefined if the request does not wait for approvals. */
+  readonly wait?: AnswerWait | undefined
 }
 
 /** Statements of a request about itself. */

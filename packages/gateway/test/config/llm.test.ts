@@ -28,7 +28,7 @@ const URL = 'https://api.example.com/v1'
 describe('`llm` in the configuration', () => {
   it('reads model servers and the places of their keys', () => {
     const llm = read(
-      `{ openai: { url: "${URL}", key-env: MY_KEY, timeout: 90s, parameters: [top_k] }, anthropic: { url: "${URL}", key-file: anthropic.key }, body: 8MiB }`,
+      `{ openai: { url: "${URL}", key-env: MY_KEY, timeout: 90s, parameters: [top_k] }, anthropic: { url: "${URL}", key-file: anthropic.key }, body: 8MiB, wait: 5m }`,
     )
     expect(llm).toEqual({
       openai: {
@@ -44,6 +44,7 @@ describe('`llm` in the configuration', () => {
         patience: 600_000,
       },
       body: 8 << 20,
+      wait: 300_000,
     })
     expect(read(`{ openai: { url: "${URL}", key: client } }`).openai?.key).toEqual({ from: 'client' })
   })
@@ -62,6 +63,8 @@ describe('`llm` in the configuration', () => {
     ],
     ['{ openia: {} }', 'did you mean `openai`?'],
     ['{ body: 1GiB }', '`body` must be'],
+    ['{ wait: 1h }', '`wait` must be'],
+    ['{ wait: 5 }', '`wait` must be'],
   ])('reports the mistake in %s', (llm, message) => {
     expect(mistakes(llm)).toContain(message)
   })

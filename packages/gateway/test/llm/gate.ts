@@ -126,8 +126,9 @@ export async function openDoorTo(
   { running: { gateway } }: LlmGate,
   upstream: string,
   principal: string,
+  settings: { readonly wait?: number; readonly quiet?: number } = {},
 ): Promise<Served & { readonly token: string }> {
-  const { kernel, view, tokens, size } = gateway
+  const { kernel, view, tokens, size, watch } = gateway
   const { token } = await tokens.issue({ role: 'agent', tenant: 'default', principal }, 'test')
   const address = {
     url: `${upstream}/v1`,
@@ -136,7 +137,7 @@ export async function openDoorTo(
     patience: 60_000,
   }
   const door = createLlmDoor({
-    ...{ kernel, tokens, log: silent, body: 32 << 20, size },
+    ...{ kernel, tokens, log: silent, body: 32 << 20, size, watch, ...settings },
     upstreams: new Map([
       ['openai', address],
       ['anthropic', address],

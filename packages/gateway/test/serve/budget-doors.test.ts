@@ -81,7 +81,7 @@ function llmWith(budget: Budget): (asked: DoorRequest) => Promise<Reply | undefi
   const address = { url: 'http://127.0.0.1:9/v1', key: 'k', parameters: new Set<string>(), patience: 1000 }
   const door = createLlmDoor({
     ...{ kernel: rig.kernel, tokens: rig.tokens, log: () => undefined },
-    ...{ body: 32 << 20, size: () => 0, budget },
+    ...{ body: 32 << 20, size: () => 0, watch: () => () => undefined, budget },
     upstreams: new Map([['openai', address] as const, ['anthropic', address] as const]),
   })
   return (asked) => door.answer(asked)

@@ -5,6 +5,7 @@ import { parseReceipt } from '@tollgate/evidence'
 import { describeLadder } from '@tollgate/kernel'
 import type { Policy } from '@tollgate/kernel/policy'
 import type { Config } from '../../config/config.ts'
+import { NO_LLM } from '../../config/llm.ts'
 import { GatewayError } from '../../error.ts'
 import { openKeyring } from '../../keyring.ts'
 import { checkLedger as checkTail, isRunning, measureDurability, openView, unfolded } from '../../open.ts'
@@ -86,7 +87,7 @@ function checkModels(config: Config): Promise<readonly DoctorFinding[]> {
       if (!model) return []
       const about = `${name} models`
       try {
-        const key = modelAddresses({ llm: { body: config.llm.body, [name]: model } }).get(name)?.key
+        const key = modelAddresses({ llm: { ...NO_LLM, [name]: model } }).get(name)?.key
         const whose = key === undefined ? 'each client sends its own key' : 'key found'
         const versioned = /\/v\d[\w.]*\/?$/.test(model.url)
         const remedy = versioned ? [] : ['check `url`: for most servers it must end with `/v1`']

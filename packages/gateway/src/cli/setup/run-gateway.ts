@@ -126,13 +126,14 @@ function webhooksOf({ config, kernel, view, watch }: Gateway, log: Log): Promise
 }
 
 function doorsOf(
-  { config, kernel, tokens, size }: Gateway,
+  { config, kernel, tokens, size, watch }: Gateway,
   mcp: Mcp,
   upstreams: ReturnType<typeof modelAddresses>,
   log: Log,
   budget: Budget,
 ): readonly Door[] {
-  const llm = { kernel, tokens, log, upstreams, body: config.llm.body, size, budget }
+  const { body, wait } = config.llm
+  const llm = { kernel, tokens, log, upstreams, body, wait, watch, size, budget }
   return [createHttpDoor({ mcp, tokens, log, budget }), createLlmDoor(llm)]
 }
 
