@@ -9,7 +9,7 @@ export const OPENAI_READ: Readonly<Record<string, string>> = {
   metadata: 'the member `tollgate_session` names the session, and is removed',
   model: 'a model that searches the web by itself counts as `openai/web_search`',
   stream: 'true or false',
-  tool_choice: 'removed together with the last tool',
+  tool_choice: 'says whether a call is required; removed together with the last tool',
   parallel_tool_calls: 'removed together with the last tool',
   tools: 'declares the tools of the agent, and those that run at the provider',
 }

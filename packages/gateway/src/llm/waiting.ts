@@ -16,7 +16,7 @@ export interface AnswerWait {
 }
 
 /** The longest wait of a request. */
-export const MAX_WAIT = 900_000
+const MAX_WAIT = 900_000
 // The HTTP client of Node gives up on a reply without a first byte after five minutes.
 const MAX_WHOLE_WAIT = 270_000
 

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
@@ -12,17 +12,13 @@ const BIN = fileURLToPath(
   new URL('../../../../compat/node_modules/@openai/codex/bin/codex.js', import.meta.url),
 )
 
-/** The provider block, as in docs/llm.md. */
-export function providerBlock(url: string): string {
-  return `model = "gpt-5"
-model_provider = "tollgate"
+const PAGE = new URL('../../../../docs/llm.md', import.meta.url)
 
-[model_providers.tollgate]
-name = "tollgate"
-base_url = "${url}/openai/v1"
-env_key = "TOLLGATE_AGENT_TOKEN"
-wire_api = "responses"
-`
+/** The provider block of docs/llm.md, for a gateway at this address. */
+function providerBlock(url: string): string {
+  const [, block] = /```text\n(# ~\/\.codex\/config\.toml\n[^`]+)```/.exec(readFileSync(PAGE, 'utf8')) ?? []
+  if (block === undefined) throw new Error('docs/llm.md has no provider block for Codex')
+  return block.replace('http://127.0.0.1:7700', url)
 }
 
 export interface CodexRun {

@@ -177,6 +177,29 @@ describe('an undeclared tool of the provider', () => {
   })
 })
 
+it('of Codex is removed, with the facts about its machine', async () => {
+  const tools = [
+    ...['exec_command', 'write_stdin', 'view_image', 'get_goal'].map((name) => ({ type: 'function', name })),
+    { type: 'namespace', name: 'multi_agent_v1', tools: [{ type: 'function', name: 'close_agent' }] },
+  ]
+  const body = {
+    input: [{ type: 'message', id: 'msg_1', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }],
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    reasoning: { summary: 'auto' },
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    prompt_cache_key: 'key',
+  }
+  const { response, got } = await send(RESPONSES, {
+    ...body,
+    tools: [...tools, { type: 'web_fetch', external_web_access: false }],
+    client_metadata: { 'x-codex-installation-id': 'machine', session_id: 'one' },
+  })
+  expect(response.status).toBe(200)
+  expect(got).toEqual({ model: 'm', ...body, tools })
+})
+
 const REFUSED: readonly (readonly [string, string, JsonObject])[] = [
   ['that a rule denies', RESPONSES, { tools: [{ type: 'code_interpreter', container: {} }] }],
   [

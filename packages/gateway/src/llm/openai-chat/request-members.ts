@@ -7,7 +7,7 @@ import type { RequestMembers } from '../request-members.ts'
 export const CHAT_MEMBERS: RequestMembers = {
   read: {
     ...OPENAI_READ,
-    function_call: 'removed together with the last function',
+    function_call: 'says whether a call is required; the older form of `tool_choice`',
     functions: 'the older form of `tools`',
     messages: 'the conversation: texts, calls and results',
     response_format: 'says whether the reply is structured, also if a call is denied',
