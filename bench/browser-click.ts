@@ -53,7 +53,8 @@ async function guardedClick({ cdp }: Chromium, html: string): Promise<() => Prom
   })
   const { url, headers } = await startEndpoint({ cdp, targets }, guard)
   const client = await chromium.connectOverCDP(url, { headers: { ...headers } })
-  const page: Page | undefined = client.contexts()[0]?.pages()[0]
+  const [context] = client.contexts()
+  const page: Page | undefined = context?.pages()[0] ?? (await context?.waitForEvent('page'))
   const [target] = pages
   if (!page || !target) throw new Error('the browser has no page')
   await page.setContent(html)

@@ -19,7 +19,7 @@ export interface Frame {
 export const WORLD = 'tollgate-target'
 
 const MOST_FRAMES = 40
-const ANSWERING = 3_000
+const ANSWERING = 5_000
 
 /** The frames of a page, the main frame first. Rejects if one of them does not answer or there are too many. */
 export async function framesOf(

@@ -50,7 +50,7 @@ const OTHER_PAGE = 'the call is about another page'
 const NO_FILES = 'the call gives no files to the page'
 const STOPPED = 'something else is at the place of the element'
 const UNKNOWN = 'the page did not say whether the element was reached'
-const SETTLING = 3_000
+const SETTLING = 5_000
 const SPEAKING = new Set([
   'Page.javascriptDialogClosed',
   'Inspector.targetReloadedAfterCrash',
