@@ -1,4 +1,4 @@
-// The pages `docs/llm-*.md`: what becomes of the routes and the request members of each dialect, from the tables in the source.
+// The pages `docs/llm-*.md` say what becomes of the routes and the request members of each dialect. They are made from the tables in the source.
 
 import { MESSAGES_MEMBERS } from '../packages/gateway/src/llm/anthropic/request-members.ts'
 import { CHAT_MEMBERS } from '../packages/gateway/src/llm/openai-chat/request-members.ts'
@@ -52,7 +52,7 @@ function pageOf({ title, route, provider, members }: DialectPage, notice: string
   return [
     `# ${title}: routes and members`,
     notice,
-    `What becomes of a request to \`${route}\`. [llm.md](llm.md) explains the rest.`,
+    `This page says what becomes of a request to \`${route}\`. [llm.md](llm.md) explains the rest.`,
     '## Routes',
     table(['route', 'what becomes of it'], routes),
     'The gateway refuses every other route (`ROUTE_NOT_GOVERNED`).',

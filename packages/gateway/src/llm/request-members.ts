@@ -4,7 +4,7 @@ import type { JsonObject } from '@tollgate/evidence'
 import { notGoverned, Refused } from './dialect.ts'
 import { entryOf, isGiven } from './filter.ts'
 
-/** What becomes of the members of a request. A member in none of the lists is refused, unless it is configured. */
+/** The members of a request by what becomes of them. A member in none of the lists is refused, unless it is configured. */
 export interface RequestMembers {
   /** Read and forwarded, by what the gateway does with them. */
   readonly read: Readonly<Record<string, string>>
@@ -14,7 +14,7 @@ export interface RequestMembers {
   readonly dropped: Readonly<Record<string, string>>
   /** Refused. A setting cannot change it. */
   readonly refused: Readonly<Record<string, RefusedMember>>
-  /** What to do about an unknown member. */
+  /** The next step after an unknown member. */
   readonly remedy: string
 }
 

@@ -55,7 +55,9 @@ export async function afterAnswers(
     if (asked.size === 0) break
     await untilAnswered(kernel, asked, wait)
     rulings = await Promise.all(
-      rulings.map((ruling, at) => (isOutdated(kernel, ruling) ? (again[at]?.() ?? ruling) : ruling)),
+      rulings.map(
+        (ruling, at) => (isOutdated(kernel, ruling) ? again[at]?.() : undefined) ?? Promise.resolve(ruling),
+      ),
     )
   }
   return rulings

@@ -71,7 +71,7 @@ describe('codex', () => {
   test('tells nothing about its machine to the model server, and offers no tool of the provider', async () => {
     const { requests, code } = await play({ text: 'Hello.' })
     expect(code).toBe(0)
-    expect(requests.map(({ body }) => body['client_metadata'])).toEqual([undefined])
+    expect(requests.map(({ body }) => body.client_metadata)).toEqual([undefined])
     expect(requests[0]?.text).not.toContain('installation_id')
     expect(requests[0]?.text).not.toContain('"web_search"')
     expect(JSON.stringify(requests[0]?.headers)).not.toContain('installation_id')

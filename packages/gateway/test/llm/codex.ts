@@ -39,7 +39,7 @@ export async function runCodex(url: string, token: string, task: string): Promis
   writeFileSync(join(home, 'config.toml'), providerBlock(url))
   const args = ['exec', '--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', task]
   const env = {
-    PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+    PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}`,
     HOME: home,
     CODEX_HOME: home,
     TOLLGATE_AGENT_TOKEN: token,

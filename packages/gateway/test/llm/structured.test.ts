@@ -31,7 +31,7 @@ function through(dialect: Dialect, wire: Wire, spoken: Spoken): typeof fetch {
     const body = JSON.parse(init?.body as string) as JsonObject
     const { structured } = dialect.readRequest(structuredClone(body), new Set())
     const judge: Judge = { ...judgeBy({ allow: ['read_note'] }), structured }
-    const isStream = body['stream'] === true
+    const isStream = body.stream === true
     const text = isStream
       ? await streamed(dialect, judge, wire, body, spoken)
       : JSON.stringify(await dialect.governReply(wire.reply(body, spoken), judge))
@@ -48,16 +48,16 @@ async function streamed(
   spoken: Spoken,
 ): Promise<string> {
   const rewriter = dialect.openStream(judge)
-  const pieces: (string | Promise<string>)[] = []
+  let text = ''
   const events: { type: string; data: Uint8Array }[] = []
   const reader = createSseReader(1 << 24, {
     onEvent: (event) => events.push(event),
     onOverflow: () => expect.unreachable(),
   })
-  for (const { text } of wire.stream(body, spoken)) reader.push(new TextEncoder().encode(text))
-  for (const event of events) pieces.push(await rewriter.take(event))
+  for (const frame of wire.stream(body, spoken)) reader.push(new TextEncoder().encode(frame.text))
+  for (const event of events) text += await rewriter.take(event)
   expect(rewriter.ended).toBe(true)
-  return pieces.join('')
+  return text
 }
 
 const settings = { apiKey: 'none', baseURL: 'http://upstream.test/v1', maxRetries: 0 }
@@ -82,7 +82,7 @@ async function chat(spoken: Spoken, isStream: boolean): Promise<Chat> {
   const { content, refusal, parsed, tool_calls: calls = [] } = choice.message
   return {
     ...{ content, refusal, parsed },
-    calls: (calls ?? []).map((call) => ('function' in call ? call.function.name : '')),
+    calls: calls.map((call) => ('function' in call ? call.function.name : '')),
     finish: choice.finish_reason,
   }
 }

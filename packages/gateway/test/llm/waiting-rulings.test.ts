@@ -54,7 +54,7 @@ async function settle(during: (request: string) => Promise<unknown>): Promise<{
     () => ((again[0] = (again[0] ?? 0) + 1), read()),
     () => ((again[1] = (again[1] ?? 0) + 1), mail()),
   ])
-  await during((second?.allowed === false && second.approval) || '')
+  await during(second?.allowed === false ? (second.approval ?? '') : '')
   for (const listener of listeners) listener()
   const last = await rulings
   // Nothing listens any more.

@@ -198,7 +198,7 @@ describe('the wait', () => {
   it.each(['5', 'forever', '-1s', '1h', '99999s', ''])('cannot be %j', async (wait) => {
     const agent = await gate.as(`agent:w${agents++}`)
     const before = upstream.requests.length
-    const [path, body] = BODIES['chat'] ?? ['', {}]
+    const [path, body] = BODIES.chat ?? ['', {}]
     const response = await agent.post(path, body, { 'tollgate-wait': wait })
     expect(response.status).toBe(400)
     expect(await response.text()).toContain('a time such as `90s` or `5m`')
@@ -219,7 +219,7 @@ describe('the wait', () => {
   it('is set in tollgate.yaml, and ends when the gateway stops', async () => {
     const own = await openLlmGate({ upstream: upstream.url, llm: { wait: '5m' } })
     upstream.script(PAY)
-    const [path, body] = BODIES['chat'] ?? ['', {}]
+    const [path, body] = BODIES.chat ?? ['', {}]
     const text = own.post(path, body).then((response) => response.text())
     await asked(own, 'agent:peer')
     await own.close()

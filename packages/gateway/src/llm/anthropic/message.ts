@@ -53,7 +53,7 @@ export function envelopeOf(message: JsonObject): Record<string, Json> {
   }
 }
 
-/** What became of the calls of a message. */
+/** The outcome of the calls of a message. */
 type Outcome = Pick<ReplyCalls, 'anyLeft' | 'denials'>
 
 /** The end of a whole message. @throws Garbled */

@@ -1,4 +1,4 @@
-// What becomes of the members of a Messages request.
+// The table of the members of a Messages request.
 
 import type { RequestMembers } from '../request-members.ts'
 

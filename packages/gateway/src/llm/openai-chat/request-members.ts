@@ -1,4 +1,4 @@
-// What becomes of the members of a Chat Completions request.
+// The table of the members of a Chat Completions request.
 
 import { OPENAI_DROPPED, OPENAI_FORWARDED, OPENAI_READ, OPENAI_REMEDY } from '../parameters.ts'
 import type { RequestMembers } from '../request-members.ts'

@@ -24,6 +24,6 @@ export function readChatRequest(
     forced,
     ...readTools(body),
     ...turns,
-    changed: dropped || turns.changed === true,
+    changed: dropped || turns.changed,
   }
 }
