@@ -170,6 +170,7 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
 
   it('does nothing on a poisoned page', async () => {
     await open('/poisoned')
+    expect(await snapshot()).not.toContain('previous instructions')
     await click(await find('button', 'Pay'))
     expect(await verdict(driver.click[0])).toBe('DENY COGNITIVE_FIREWALL_SENTINEL_DENY')
     expect(site.asked).toEqual(['GET /poisoned'])

@@ -18,6 +18,7 @@ import type { BrowserCalls } from './browser-calls.ts'
 import { guardCalls, type Act } from './calls.ts'
 import { createObserver, type PageSession } from './observer.ts'
 import { kindRefusal } from './kind.ts'
+import { createProjection } from '../projection/project.ts'
 import { createPages, type OpenPage } from './pages.ts'
 import { createTargeting } from './targeting.ts'
 import { createWatch } from './watch.ts'
@@ -123,6 +124,7 @@ async function guardBrowser(
   const observer = createObserver()
   const known: { targets?: Targets } = {}
   const holder = createGuard(cdp, () => known.targets ?? NO_TARGETS)
+  const projection = createProjection(cdp, () => known.targets ?? NO_TARGETS)
   const targets = await watchTargets(cdp, {
     async onTarget(target) {
       await Promise.all([holder.onTarget(target), pages.onTarget(target)])
@@ -163,7 +165,8 @@ async function guardBrowser(
       if (running) running.stopped ??= why
       return { refuse: why }
     },
-    onResult: (command, result) => holder.onResult(command, result),
+    // Hidden text does not reach the server.
+    onResult: async (command, result) => holder.onResult(command, await projection.onResult(command, result)),
   }
   return { calls, screen, targets }
 }
