@@ -1,6 +1,6 @@
 // A call of a browser server: its page is observed before the decision and after the result, and the server acts only in between.
 
-import type { JsonObject } from '@tollgate/evidence'
+import { isList, type JsonObject } from '@tollgate/evidence'
 import type { Dispatched, Govern, Order, OrderOutcome } from './govern.ts'
 import type { ServerLink } from './link.ts'
 import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
@@ -26,13 +26,24 @@ export async function runGuarded(
   const call = await browser.before({ tool: own, args: order.args, session, plannerRef })
   try {
     return await through.run({ ...order, ...call.known }, async (judged): Promise<Dispatched> => {
-      const { answer, stopped } = await call.during(() => run(judged))
+      const { answer, stopped, blocked } = await call.during(() => run(judged))
       const page = await call.after(answer.ok ? answer.result : undefined)
-      return { ...(stopped === undefined ? answer : insteadOf(stopped)), ...(page && { page }) }
+      return {
+        ...(stopped === undefined ? withNote(answer, blocked) : insteadOf(stopped)),
+        ...(page && { page }),
+      }
     })
   } finally {
     call.end()
   }
+}
+
+/** The answer with a note about blocked requests, so that the agent knows why a page is not complete. */
+function withNote(answer: UpstreamAnswer, blocked: string | undefined): UpstreamAnswer {
+  if (blocked === undefined || !answer.ok) return answer
+  const { content } = answer.result
+  const note = { type: 'text', text: `[Tollgate] ${blocked}.` }
+  return isList(content) ? { ok: true, result: { ...answer.result, content: [...content, note] } } : answer
 }
 
 /** The result of an action that the gateway stopped. The server may report success. */

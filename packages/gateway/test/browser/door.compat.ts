@@ -255,7 +255,9 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
   })
 
   it('sends nothing to a host that the policy does not name, whatever a page does', async () => {
-    await open('/leaks')
+    expect(await open('/leaks')).toMatch(
+      /\[Tollgate\] the egress rules blocked \d+ requests? of the browser to/,
+    )
     for (const [role, name] of [
       ['link', 'Save'],
       ['link', 'Redirect'],

@@ -13,17 +13,21 @@ export interface BrowserUse {
   readonly plannerRef: unknown
 }
 
+/** An answer of a server. */
+export interface Performed<Answer> {
+  readonly answer: Answer
+  /** Why the gateway stopped an action, if it did: then the answer of the server is wrong. */
+  readonly stopped?: string
+  /** The requests of the browser that the egress rules blocked meanwhile, as a sentence. */
+  readonly blocked?: string
+}
+
 /** A call of a guarded browser, from before its decision until after its result. */
 export interface GuardedCall {
   /** The members that the kernel judges in addition to the call. */
   readonly known: Pick<ToolCall, 'browser' | 'guarded' | 'demanded'>
-  /**
-   * Runs the allowed call. Only meanwhile the server can act, and only on the page and the element that were judged. Returns why
-   * the gateway stopped an action, if it did: then the answer of the server is wrong.
-   */
-  during<Answer>(
-    dispatch: () => Promise<Answer>,
-  ): Promise<{ readonly answer: Answer; readonly stopped?: string }>
+  /** Runs the allowed call. Only meanwhile the server can act, and only on the page and the element that were judged. */
+  during<Answer>(dispatch: () => Promise<Answer>): Promise<Performed<Answer>>
   /** Observes the page again, and learns from the result what the agent now sees. Never rejects. */
   after(result: JsonObject | undefined): Promise<ToolAnswer['page']>
   /** Lets the next call begin. */

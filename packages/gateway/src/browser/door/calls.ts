@@ -6,7 +6,7 @@ import { compileSchema } from '@tollgate/kernel/detection'
 import { asObject, textOf } from '../cdp.ts'
 import type { Bound } from '../binding/bind.ts'
 import { adapterOf, type AdapterName, type GuardedPage } from '../servers/adapters.ts'
-import type { BrowserCalls, BrowserUse, GuardedCall } from './browser-calls.ts'
+import type { BrowserCalls, BrowserUse, GuardedCall, Performed } from './browser-calls.ts'
 import type { JudgedKind } from './kind.ts'
 import type { OpenPage, OpenPages } from './pages.ts'
 import { derivePlannerRef, readRequest, type BrowserRequest } from './request.ts'
@@ -22,11 +22,8 @@ export interface Act extends JudgedKind {
   readonly files: boolean
 }
 
-/** Runs an allowed call, and says why the gateway stopped an action of it, if it did. */
-type Perform = <Answer>(
-  act: Act,
-  dispatch: () => Promise<Answer>,
-) => Promise<{ readonly answer: Answer; readonly stopped?: string }>
+/** Runs an allowed call. */
+type Perform = <Answer>(act: Act, dispatch: () => Promise<Answer>) => Promise<Performed<Answer>>
 
 /** The parts that the calls of one browser need. */
 interface CallsOptions {

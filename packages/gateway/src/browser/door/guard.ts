@@ -146,12 +146,19 @@ async function guardBrowser(
     async perform(act, dispatch) {
       // The call is allowed, so a person approved a destination that needs it.
       const release = act.destination === undefined ? undefined : egress?.approve(act.destination)
+      const counter = egress?.count()
       const own = { act, stopped: undefined as string | undefined }
       running = own
       try {
         const { answer, stopped = own.stopped } = await holder.hold(permittedOf(act), dispatch)
-        return { answer, ...(stopped !== undefined && { stopped }) }
+        const blocked = counter?.text()
+        return {
+          answer,
+          ...(stopped !== undefined && { stopped }),
+          ...(blocked !== undefined && { blocked }),
+        }
       } finally {
+        counter?.end()
         running = undefined
         release?.()
       }
