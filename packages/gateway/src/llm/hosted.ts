@@ -31,7 +31,7 @@ export interface Hosted {
 /** Decisions on removed tools, so that a session that repeats them has one receipt for each. */
 export type RemovedBefore = Map<string, Decided>
 
-interface Admission {
+interface AdmittedTools {
   readonly hosted: Hosted
   /** Tools that are no longer in the body. */
   readonly removed: readonly HostedTool[]
@@ -46,7 +46,7 @@ export async function admitHosted(
   tools: readonly HostedTool[],
   body: JsonObject,
   before: RemovedBefore,
-): Promise<Admission> {
+): Promise<AdmittedTools> {
   const judged = await Promise.all(tools.map((tool) => judgeHosted(context, tool, before)))
   const places = new Set(judged.flatMap(({ removable, place }) => (removable && place ? [place] : [])))
   const isGone = ({ place }: JudgedTool): boolean => place !== undefined && places.has(place)

@@ -58,7 +58,7 @@ describe('readConfig', () => {
       telemetry: undefined,
       mcp: { servers: new Map() },
       browser: { headless: true, executable: undefined, withoutEgress: false },
-      llm: { body: 32 << 20 },
+      llm: { body: 32 << 20, wait: 0 },
       limits: {
         body: 1 << 20,
         connections: 1024,

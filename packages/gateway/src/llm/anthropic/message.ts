@@ -54,15 +54,15 @@ export function envelopeOf(message: JsonObject): Record<string, Json> {
 }
 
 /** The outcome of the calls of a message. */
-type Outcome = Pick<ReplyCalls, 'anyLeft' | 'denials'>
+type CallsOutcome = Pick<ReplyCalls, 'anyLeft' | 'denials'>
 
 /** The end of a whole message. @throws Garbled */
-export function endOf(message: JsonObject, calls: Outcome): Record<string, Json> {
+export function endOf(message: JsonObject, calls: CallsOutcome): Record<string, Json> {
   return { stop_reason: stopReason(reasonIn(message), calls), ...WHOLE_END(message), ...refusedBy(calls) }
 }
 
 /** The end of a streamed message: the `message_delta` to forward. @throws Garbled */
-export function deltaOf(event: JsonObject, delta: JsonObject, calls: Outcome): Record<string, Json> {
+export function deltaOf(event: JsonObject, delta: JsonObject, calls: CallsOutcome): Record<string, Json> {
   const usage = figures(event['usage'])
   return {
     type: 'message_delta',
@@ -94,13 +94,13 @@ export function isCut(reason: string | null): boolean {
 }
 
 /** If no call is left, `tool_use` becomes `end_turn`: a client must not look for one. */
-function stopReason(reason: string | null, { anyLeft, denials }: Outcome): string | null {
+function stopReason(reason: string | null, { anyLeft, denials }: CallsOutcome): string | null {
   if (reason !== null && !anyLeft && denials.length > 0) return 'refusal'
   return reason === 'tool_use' && !anyLeft ? 'end_turn' : reason
 }
 
 /** In a structured reply, a text would not be JSON. So the denials are the dialect's own refusal. */
-function refusedBy({ denials }: Outcome): Record<string, Json> {
+function refusedBy({ denials }: CallsOutcome): Record<string, Json> {
   if (denials.length === 0) return {}
   return { stop_details: { type: 'refusal', category: null, explanation: denials.join('\n\n') } }
 }
