@@ -162,19 +162,19 @@ const ACT = {
   'Target.disposeBrowserContext': 'browserContextId',
 }
 
-interface Row {
+interface MethodRow {
   readonly class: MethodClass
   readonly may: ReadonlySet<string>
 }
 
-const TABLE: ReadonlyMap<string, Row> = new Map([
+const TABLE: ReadonlyMap<string, MethodRow> = new Map([
   ...rows('read', READ),
   ...rows('content', CONTENT),
   ...rows('script', SCRIPT),
   ...rows('act', ACT),
 ])
 
-function rows(of: MethodClass, methods: Readonly<Record<string, string>>): readonly [string, Row][] {
+function rows(of: MethodClass, methods: Readonly<Record<string, string>>): readonly [string, MethodRow][] {
   return Object.entries(methods).map(([method, may]) => [method, { class: of, may: new Set(may.split(' ')) }])
 }
 

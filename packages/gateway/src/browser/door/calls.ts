@@ -11,7 +11,7 @@ import type { JudgedKind } from './kind.ts'
 import type { OpenPage, OpenPages } from './pages.ts'
 import { derivePlannerRef, readRequest, type BrowserRequest } from './request.ts'
 import type { Targeting } from './targeting.ts'
-import type { Watch, Watched } from './watch.ts'
+import type { PageWatch, Watched } from './watch.ts'
 
 /** An allowed call: what it may act on while it runs. */
 export interface Act extends JudgedKind {
@@ -31,7 +31,7 @@ interface CallsOptions {
   readonly kernel: Kernel
   readonly tenant: string
   readonly pages: OpenPages
-  readonly watch: Watch
+  readonly watch: PageWatch
   readonly targeting: Targeting
   /** Runs an allowed call while it may act. */
   readonly perform: Perform

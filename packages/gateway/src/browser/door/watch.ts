@@ -23,7 +23,7 @@ interface UnreadPage {
 }
 
 /** Observes pages for the calls of one browser. */
-export interface Watch {
+export interface PageWatch {
   /** Never rejects. */
   observe(page: OpenPage): Promise<Watched>
 }
@@ -33,7 +33,7 @@ export function createWatch(
   cdp: Cdp,
   observer: Observer,
   within: (page: OpenPage) => readonly PageSession[],
-): Watch {
+): PageWatch {
   const last = new Map<string, Whole>()
   return {
     async observe(page) {

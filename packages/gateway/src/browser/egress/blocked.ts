@@ -65,14 +65,14 @@ const MAX_TYPES = 16
 
 /** Starts an empty log. */
 export function createBlockedLog({ host, causesOf, record }: BlockedLogOptions): BlockedLog {
-  const groups = new Map<PageLoad | undefined, Group>()
+  const groups = new Map<PageLoad | undefined, LoadGroup>()
   const counts = new Set<Sum>()
   const writes = new Set<Promise<void>>()
   const timers = new Set<() => void>()
   let pending = new Map<string, number>()
   let written: number[] = []
   /** Page loads above the limit. */
-  let rest: Group | undefined
+  let rest: LoadGroup | undefined
 
   return {
     take(label) {
@@ -129,10 +129,10 @@ export function createBlockedLog({ host, causesOf, record }: BlockedLogOptions):
     }
   }
 
-  function groupOf(load: PageLoad | undefined): Group {
+  function groupOf(load: PageLoad | undefined): LoadGroup {
     const known = groups.get(load)
     if (known) return known
-    const group = new Group(load?.host, 1)
+    const group = new LoadGroup(load?.host, 1)
     groups.set(load, group)
     later(PERIOD, () => write(load))
     return group
@@ -149,7 +149,7 @@ export function createBlockedLog({ host, causesOf, record }: BlockedLogOptions):
       return send(group)
     }
     if (!rest) later(PERIOD, writeRest)
-    rest ??= new Group(undefined, 0)
+    rest ??= new LoadGroup(undefined, 0)
     rest.join(group)
   }
 
@@ -161,7 +161,7 @@ export function createBlockedLog({ host, causesOf, record }: BlockedLogOptions):
     send(group)
   }
 
-  function send(group: Group): void {
+  function send(group: LoadGroup): void {
     const writing = record(group.load()).finally(() => void writes.delete(writing))
     writes.add(writing)
   }
@@ -192,7 +192,7 @@ function textOf({ requests, hosts }: Sum): string | undefined {
 }
 
 /** The requests of one page load or of several. */
-class Group extends Sum {
+class LoadGroup extends Sum {
   readonly types = new Set<string>()
   readonly #host: string | undefined
   pages: number
@@ -203,7 +203,7 @@ class Group extends Sum {
     this.pages = pages
   }
 
-  join(other: Group): void {
+  join(other: LoadGroup): void {
     for (const [host, requests] of other.hosts) this.add(host, requests)
     this.requests += other.more
     this.more += other.more
