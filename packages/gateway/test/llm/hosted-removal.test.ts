@@ -200,6 +200,17 @@ it('of Codex is removed, with the facts about its machine', async () => {
   expect(got).toEqual({ model: 'm', ...body, tools })
 })
 
+it.each([
+  ['/openai/v1/responses/input_tokens', { model: 'm', input: 'Hi' }],
+  ['/anthropic/v1/messages/count_tokens', { model: 'm', messages: MESSAGE }],
+])('facts about the machine are removed when tokens are counted: %s', async (path, body) => {
+  await gate.post(path, { ...body, client_metadata: { session_id: 'one' } })
+  expect(upstream.requests.at(-1)).toMatchObject({
+    path: path.replace(/^\/\w+/, ''),
+    text: JSON.stringify(body),
+  })
+})
+
 const REFUSED: readonly (readonly [string, string, JsonObject])[] = [
   ['that a rule denies', RESPONSES, { tools: [{ type: 'code_interpreter', container: {} }] }],
   [
