@@ -11,6 +11,7 @@ const bundle = new URL('../dist/bundle/tollgate.cjs', import.meta.url)
 const BUILDS = [
   'gateway/dist/src',
   'kernel/dist/src',
+  'client/dist/playwright',
   'client/dist/src',
   'evidence/dist/src',
   'evidence/dist/node',
