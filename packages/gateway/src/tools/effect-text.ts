@@ -1,15 +1,9 @@
 // Finds the actions that a description names. A verb counts at the beginning of a clause only: "Get the send totals" sends
 // nothing, "Get a file, then send it" does. It reads letter by letter, because the texts come from servers.
 
-import type { EffectClass } from '@tollgate/evidence'
-import { MAX_READ } from './effect-words.ts'
+import { proseOf } from './effect-prose.ts'
+import type { EffectWord } from './effect-words.ts'
 import { PLAIN, setOf, spoken, STRONG } from './effect-verbs.ts'
-
-/** A word that implies an effect class. */
-export interface EffectWord {
-  readonly word: string
-  readonly effect: EffectClass
-}
 
 interface ClauseWord {
   readonly word: string
@@ -20,11 +14,13 @@ interface ClauseWord {
 
 /** The actions in the first sentence of a description that has some. */
 export function actionsIn(description: string): readonly EffectWord[] {
-  const words = clausesOf(description.slice(0, MAX_READ))
+  const words = clausesOf(proseOf(description))
   const found = words.flatMap(({ word, opens, sentence }, i) => {
     const verb = stem(word)
-    const effect = opens ? spoken.get(verb) : undefined
+    const effect = opens && !isAside(verb, words, i) ? spoken.get(verb) : undefined
     if (effect === undefined) return []
+    if (verb === 'return' && words[i + 1]?.word === 'to')
+      return [{ word, effect: 'write' as const, sentence }]
     return [
       { word, effect: isSearch(verb, words.slice(i + 1, i + 5)) ? ('read' as const) : effect, sentence },
     ]
@@ -32,18 +28,35 @@ export function actionsIn(description: string): readonly EffectWord[] {
   return found.filter(({ sentence }) => sentence === found[0]?.sentence)
 }
 
-/** Whether the first word of a description is a verb that reads. */
+/** Whether the first verb of a description reads: "Get a list", "This tool will get a list". */
 export function beginsWithRead(description: string): boolean {
-  const [first] = clausesOf(description.slice(0, MAX_READ))
+  const first = clausesOf(proseOf(description)).find(({ word }) => !LEADING.has(word))
   return first !== undefined && spoken.get(stem(first.word)) === 'read'
 }
 
+const LEADING = setOf('a an the this tool function will can use used to that which')
+
+/** Whether a verb is not an action of the tool: "are subject to change", "call this tool first". */
+function isAside(verb: string, words: readonly ClauseWord[], at: number): boolean {
+  if (words[at - 1]?.word === 'to' && words[at - 2]?.word === 'subject') return true
+  const next = words[at + 1]?.word
+  // The second verb counts in "start playing".
+  if (verb === 'start' && next?.endsWith('ing') === true) return true
+  if (verb === 'call') return INSTRUCTING.has(next ?? '')
+  return next === 'this' && CALLING.has(verb)
+}
+
+const CALLING = setOf('run execute invoke trigger start')
+const INSTRUCTING = setOf('this the it before after when once first')
+
 /** The serious actions in the description of a tool that reads. Lists of things and purposes do not count. */
 export function strongActionsIn(description: string): readonly EffectWord[] {
-  const words = clausesOf(description.slice(0, MAX_READ))
+  const words = clausesOf(proseOf(description))
   return words.flatMap(({ word, sentence, opens }, i) => {
     const verb = stem(word)
-    const isAction = STRONG.has(verb) || (sentence === 0 && PLAIN.has(verb))
+    // "Creates tables" tells what the tool does, "Create a table first" what its caller should do.
+    const isPlain = PLAIN.has(verb) && (sentence === 0 || (verb !== word && word.endsWith('s')))
+    const isAction = (STRONG.has(verb) || isPlain) && !isAside(verb, words, i)
     const before = words[i - 1]
     const isJoined = before?.sentence !== sentence || (opens && ACTING.has(before.word))
     const effect =
@@ -54,12 +67,13 @@ export function strongActionsIn(description: string): readonly EffectWord[] {
 
 /** Whether a search is run, as in "run a web search". A query can also write. */
 function isSearch(verb: string, after: readonly ClauseWord[]): boolean {
-  return RUNNING.has(verb) && after.some(({ word }) => word === 'search' || word === 'searches')
+  return RUNNING.has(verb) && after.some(({ word }) => SEARCHES.has(word))
 }
 
-const RUNNING = setOf('run execute start')
+const RUNNING = setOf('run execute start perform')
+const SEARCHES = setOf('search searches retrieval lookup')
 const ACTING = setOf('and then also will which')
-const QUERIES = setOf('query queries search searches select')
+const QUERIES = setOf('query queries search searches select aggregation read-only')
 
 /** Whether a query is executed, as in "execute a search". */
 function isQuery(verb: string, after: readonly ClauseWord[]): boolean {
@@ -67,7 +81,7 @@ function isQuery(verb: string, after: readonly ClauseWord[]): boolean {
 }
 
 // A clause begins after these words: "and delete", "to send", "then run", "for managing".
-const JOINING = setOf('and or then to also optionally will can may for by tool')
+const JOINING = setOf('and or then which to also optionally will can may for by tool')
 
 function clausesOf(text: string): readonly ClauseWord[] {
   const words: ClauseWord[] = []
@@ -78,7 +92,8 @@ function clausesOf(text: string): readonly ClauseWord[] {
     if (word === '') return
     const lower = word.toLowerCase()
     words.push({ word: lower, opens, sentence })
-    opens = JOINING.has(lower)
+    // An adverb changes nothing: "permanently delete".
+    opens = JOINING.has(lower) || (opens && lower.endsWith('ly'))
     word = ''
   }
   for (const letter of text) {

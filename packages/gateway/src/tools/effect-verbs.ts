@@ -9,13 +9,15 @@ const FIRM: VerbLists = {
   read:
     'get list read search find fetch query show describe lookup inspect retrieve browse download display summarize analyze ' +
     'compare validate verify explain calculate compute estimate locate detect identify examine peek recall aggregate extract ' +
-    'scrape crawl parse translate transcribe tokenize encode decode simulate observe whoami whois lint diagnose poll render discover wait suggest recommend predict classify enumerate introspect grep glob ls cat stat exists',
+    'scrape crawl parse translate transcribe tokenize encode decode observe whoami whois lint diagnose poll render discover wait suggest recommend predict classify enumerate introspect grep glob ls cat stat exists ' +
+    'geocode rephrase paraphrase decompile disassemble assess backtest',
   write:
-    'create add update edit put insert append save modify rename move toggle replace overwrite upsert assign unassign import ' +
+    'create add update edit put insert append save rename move toggle replace overwrite upsert assign unassign import ' +
     'mkdir upload duplicate clone archive unarchive unpublish mute unmute subscribe unsubscribe enroll enrol approve reject ' +
     'decide accept decline confirm complete finish reopen restore activate deactivate extend renew apply attach detach adjust ' +
     'reschedule cancel revert unfavorite unlike follow unfollow emulate fill hover scroll navigate resize acknowledge snooze ' +
-    'resume configure untag unpin unstar reorder increment decrement rebase ingest reserve register format compress join set mark scale dismiss transition skip initialize init switch click unset invalidate',
+    'resume configure untag unpin unstar reorder increment decrement rebase ingest reserve format compress join set mark scale dismiss transition skip initialize init switch click unset invalidate ' +
+    'deny connect disconnect modify rotate align distribute draw swipe tap',
   delete:
     'delete remove clear purge wipe destroy erase truncate unlink rm uninstall discard terminate shred prune cleanup del pop expunge',
   execute:
@@ -24,22 +26,23 @@ const FIRM: VerbLists = {
   pay: 'pay refund purchase buy sell withdraw finalize reimburse remit disburse',
   admin:
     'grant revoke redeploy provision impersonate authorize install chmod chown sudo disable enable unlock suspend promote ' +
-    'demote whitelist allowlist protect unprotect rollback rotate ban unban kick shutdown reboot cordon uncordon drain upgrade',
+    'demote whitelist allowlist protect unprotect rollback ban unban kick shutdown reboot cordon uncordon drain upgrade',
 }
 
 // Verbs that are often nouns. They count if a name has no firm verb.
 const LOOSE: VerbLists = {
   read:
     'view count check ask think diff log scan trace map blame print dump look measure monitor review snapshot screenshot echo preview ' +
-    'tail ping audit research',
+    'tail ping audit research filter',
   write:
     'copy merge commit change book schedule flag label store split tick release draft comment lock link fork bookmark ' +
-    'favorite like star pin tag leave swap close stop pause checkout stash pull drag select override push press',
+    'favorite like star pin tag leave swap close stop pause checkout stash pull drag select override push press register place ' +
+    'use end exit zoom refresh group play go input abort trim',
   delete: 'drop reset trash void clean flush empty',
-  execute: 'build compile call play agent command shell bash terminal request',
-  send: 'post submit email mail message tweet share forward answer redirect compose',
+  execute: 'build compile call agent command shell bash terminal request step reload',
+  send: 'post submit email mail message tweet share forward answer redirect compose replay',
   pay: 'charge order transfer trade exercise settle',
-  admin: 'deploy',
+  admin: 'deploy login logout authenticate',
 }
 
 /** A vague verb: the description decides, but never below `floor`. `otherwise` counts if the description has no action. */
@@ -63,6 +66,8 @@ export const VAGUE: ReadonlyMap<string, VagueVerb> = new Map([
   ['resolve', { floor: 'write', otherwise: 'write' }],
   ['sync', { floor: 'write', otherwise: 'write' }],
   ['watch', { floor: 'read', otherwise: 'write' }],
+  ['load', { floor: 'read', otherwise: 'write' }],
+  ['simulate', { floor: 'read', otherwise: 'write' }],
   ['type', { floor: 'read', otherwise: 'write' }],
   ['capture', { floor: 'read', otherwise: 'write' }],
   ['make', { floor: 'write', otherwise: 'admin' }],
@@ -82,16 +87,19 @@ export const COMPUTED: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['take', setOf('snapshot screenshot')],
 ])
 
+/** Query languages in which nothing can be written. */
+export const READING_LANGUAGES: ReadonlySet<string> = setOf('soql sosl promql logql traceql jql kql')
+
 // Nouns at the end of a name without a verb: something is shown.
 const SHOWN =
-  'info status history tree stats details contents lookup card queue slots entry entries profile overview summary balance prices ' +
+  'analysis news price sentiment scanner screener distance direction directions location version versions results usage info status history tree stats details contents lookup card queue slots entry entries profile overview summary balance prices ' +
   'rates weather forecast calendar agenda roster rota directory catalog inventory stock members logs timeline metrics notes'
 
 /** Words of a sentence that mean an action there, in addition to the verbs of names. */
 const SPOKEN: VerbLists = {
-  read: 'return display provide answer research solve think view count check capture echo monitor load map compare watch look convert perform demonstrate open',
+  read: 'return display provide answer research solve think view count check capture echo monitor load map compare watch look convert demonstrate preview',
   write:
-    'set change store mark schedule copy link draft record stage close stop merge commit manage write emulate generate click press type',
+    'set change store mark schedule copy link draft record stage close stop merge commit manage write emulate simulate generate click press type open',
   delete: 'drop reset clean discard',
   execute: 'run start trigger build call control execute',
   send: 'post submit share forward transmit',
@@ -122,14 +130,16 @@ export const MONEY: ReadonlySet<string> = setOf(
     'subscription purchase trade position positions checkout',
 )
 /** Objects with which a creating verb runs something. */
-export const RUNS: ReadonlySet<string> = setOf('pipeline run execution build migration migrations port')
+export const RUNS: ReadonlySet<string> = setOf('pipeline run execution build job migration migrations port')
 /** Objects with which a creating verb sends something. */
 export const MESSAGES: ReadonlySet<string> = setOf(
-  'message messages email mail sms campaign campaigns call notification notifications invitation tweet reply',
+  'message messages email mail sms campaign campaigns call notification notifications invitation tweet reply post posts',
 )
 
+const PREFIXES = ['re', 'un']
+
 export const firm: ReadonlyMap<string, EffectClass> = lexicon(FIRM)
-export const loose: ReadonlyMap<string, EffectClass> = lexicon(LOOSE)
+export const loose: ReadonlyMap<string, EffectClass> = withPrefixes(lexicon(LOOSE))
 export const shown: ReadonlySet<string> = setOf(SHOWN)
 export const spoken: ReadonlyMap<string, EffectClass> = new Map([...firm, ...lexicon(SPOKEN)])
 
@@ -147,4 +157,13 @@ function lexicon(words: VerbLists): ReadonlyMap<string, EffectClass> {
         .map((word) => [word, effect] as const),
     ),
   )
+}
+
+/** Also "resend" and "unconfirm": a verb that acts, done again or undone. Readers keep their own words, because of "unlist". */
+function withPrefixes(own: ReadonlyMap<string, EffectClass>): ReadonlyMap<string, EffectClass> {
+  const acting = [...firm, ...own].filter(([, effect]) => effect !== 'read')
+  const derived = acting.flatMap(([word, effect]) =>
+    PREFIXES.map((prefix) => [prefix + word, effect] as const),
+  )
+  return new Map([...derived.filter(([word]) => !firm.has(word)), ...own])
 }

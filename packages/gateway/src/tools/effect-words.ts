@@ -3,6 +3,12 @@
 
 import type { EffectClass } from '@tollgate/evidence'
 
+/** A word that implies an effect class. */
+export interface EffectWord {
+  readonly word: string
+  readonly effect: EffectClass
+}
+
 // The classes by possible damage. In doubt the stricter one counts.
 const ORDER: readonly EffectClass[] = ['read', 'write', 'delete', 'send', 'execute', 'pay', 'admin']
 
@@ -37,6 +43,13 @@ export function wordsOf(text: string): readonly string[] {
   }
   end()
   return words
+}
+
+/** Whether words claim that a query only reads. */
+export function claimsReading(words: readonly string[]): boolean {
+  return words.some(
+    (word, i) => word === 'readonly' || word === 'select' || (word === 'only' && words[i - 1] === 'read'),
+  )
 }
 
 const SECRETS = new Set(

@@ -4,9 +4,17 @@
 import type { EffectClass, JsonObject } from '@tollgate/evidence'
 import { hintOf, isList, isObject, textOf } from './offer.ts'
 import { effectWordInName, type NameWord } from './effect-name.ts'
-import { actionsIn, beginsWithRead, strongActionsIn, type EffectWord } from './effect-text.ts'
-import type { VagueVerb } from './effect-verbs.ts'
-import { MAX_READ, mentionsSecrets, stricter, wordsOf } from './effect-words.ts'
+import { headOf } from './effect-object.ts'
+import { actionsIn, beginsWithRead, strongActionsIn } from './effect-text.ts'
+import { firm, READING_LANGUAGES, type VagueVerb } from './effect-verbs.ts'
+import {
+  claimsReading,
+  MAX_READ,
+  mentionsSecrets,
+  stricter,
+  wordsOf,
+  type EffectWord,
+} from './effect-words.ts'
 
 /** The guessed effect of a tool, with its reason. */
 export interface Guess {
@@ -43,8 +51,15 @@ type Judged = Pick<Guess, 'effect' | 'because'>
 function effectOf(tool: string, listed: JsonObject, server: string): Judged {
   const name = effectWordInName(tool, server)
   const named =
-    name === undefined ? unnamed(listed) : name.vague ? vague(name, name.vague, listed) : clear(name, listed)
-  return hinted(listed, name, byArguments(listed, name, worst(named, choicesOf(listed), OFFERS)))
+    name === undefined
+      ? unnamed(tool, listed)
+      : name.vague
+        ? vague(tool, name, name.vague, listed)
+        : clear(name, listed)
+  // The choices of a reading tool are often filters, such as `build_failed`.
+  const isReading = name?.effect === 'read' && !name.vague
+  const choices = choicesOf(tool, listed).filter(({ word }) => !isReading || firm.has(word))
+  return hinted(listed, name, byArguments(listed, name, worst(named, choices, OFFERS)))
 }
 
 /** A name with a clear verb. A description can only raise it. */
@@ -53,6 +68,7 @@ function clear(name: NameWord, listed: JsonObject): Judged {
   const own = { effect: name.effect, because: `its name contains \`${name.word}\`` }
   if (name.word === 'query' && isOpenSql(description)) return { effect: 'execute', because: 'it takes SQL' }
   const strong = strongActionsIn(description)
+  if (name.effect === 'execute' && isReadingQuery(name, description)) return { ...own, effect: 'read' }
   // A download is saved somewhere.
   if (name.word === 'download')
     return worst(
@@ -61,8 +77,21 @@ function clear(name: NameWord, listed: JsonObject): Judged {
     )
   if (name.effect === 'read') return worst(own, strong)
   // "Create" is vague: the description of `create_call` begins with "place a call".
-  return ADDING.has(name.word) ? worst(own, [...actionsIn(description).slice(0, 1), ...strong]) : own
+  if (ADDING.has(name.word)) return worst(own, [...actionsIn(description).slice(0, 1), ...strong])
+  // Accepting a claim may refund it.
+  return worst(
+    own,
+    strong.filter(({ effect }) => effect === 'pay'),
+  )
 }
+
+/** Whether it runs queries in a language in which nothing can be written. */
+function isReadingQuery({ word }: NameWord, description: string): boolean {
+  const words = wordsOf(description.slice(0, MAX_READ).toLowerCase())
+  return QUERYING.has(word) && words.includes('query') && words.some((each) => READING_LANGUAGES.has(each))
+}
+
+const QUERYING = wordSet('execute run')
 
 /** Whether a description mentions SQL that may also write. */
 function isOpenSql(description: string): boolean {
@@ -70,15 +99,14 @@ function isOpenSql(description: string): boolean {
   return words.includes('sql') && !claimsReading(words)
 }
 
-function claimsReading(words: readonly string[]): boolean {
-  return words.some(
-    (word, i) => word === 'readonly' || word === 'select' || (word === 'only' && words[i - 1] === 'read'),
-  )
-}
-
 /** A name with a vague verb, such as "manage": the strictest action of the description, but not below the verb's floor. */
-function vague({ word, isNoun }: NameWord, { floor, otherwise }: VagueVerb, listed: JsonObject): Judged {
-  if (word === 'convert' && !takesId(listed)) return unnamed(listed)
+function vague(
+  tool: string,
+  { word, isNoun }: NameWord,
+  { floor, otherwise }: VagueVerb,
+  listed: JsonObject,
+): Judged {
+  if (word === 'convert' && !takesId(listed)) return unnamed(tool, listed)
   const description = textOf(listed, 'description')
   if (isNoun === true && beginsWithRead(description)) {
     return worst(
@@ -87,9 +115,12 @@ function vague({ word, isNoun }: NameWord, { floor, otherwise }: VagueVerb, list
     )
   }
   const actions = actionsIn(description).filter((each) => !each.word.startsWith(word))
-  if (actions.length === 0 && choicesOf(listed).length === 0)
+  // A noun that is an action elsewhere, and a description that names none: the noun counts.
+  const isUnclear = isNoun === true && actions.every(({ effect }) => effect === 'read')
+  const least = isUnclear ? stricter(floor, otherwise) : floor
+  if (actions.length === 0 && choicesOf(tool, listed).length === 0)
     return { effect: otherwise, because: `its name contains only \`${word}\`` }
-  return worst({ effect: floor, because: `its name contains \`${word}\`` }, actions)
+  return worst({ effect: least, because: `its name contains \`${word}\`` }, actions)
 }
 
 /** Whether it acts on something that is kept: `convert_issue` takes an id, `convert_units` does not. */
@@ -98,16 +129,16 @@ function takesId(listed: JsonObject): boolean {
 }
 
 /** A name without a verb: the strictest action of the description. */
-function unnamed(listed: JsonObject): Judged {
+function unnamed(tool: string, listed: JsonObject): Judged {
   const description = textOf(listed, 'description')
   const [first, ...more] = [...actionsIn(description), ...strongActionsIn(description)]
-  if (first === undefined) return chosen(listed)
+  if (first === undefined) return chosen(tool, listed)
   return worst({ effect: first.effect, because: `its description contains \`${first.word}\`` }, more)
 }
 
 /** A tool that only its choices describe. A choice without a known verb may do anything. */
-function chosen(listed: JsonObject): Judged {
-  const [first, ...more] = choicesOf(listed)
+function chosen(tool: string, listed: JsonObject): Judged {
+  const [first, ...more] = choicesOf(tool, listed)
   if (first === undefined || more.length + 1 < valuesOf(listed).length) return UNCLEAR
   return worst({ effect: first.effect, because: `${OFFERS} \`${first.word}\`` }, more, OFFERS)
 }
@@ -131,6 +162,8 @@ function byArguments(listed: JsonObject, name: NameWord | undefined, before: Jud
   const [command] = [...names].filter((each) => COMMANDS.has(each))
   const isRequest = names.has('method') && (names.has('endpoint') || names.has('url'))
   const given = command ?? (isRequest ? 'method' : undefined)
+  // A thing that is created with a code often has a number.
+  if (given === 'code' && before.effect === 'write' && name?.effect === 'write' && !name.vague) return before
   const isClaimed = claimsReading(wordsOf(textOf(listed, 'description').slice(0, MAX_READ)))
   const isLooking = name?.effect === 'read' && (name.word !== 'query' || isClaimed)
   if (given === undefined || isLooking || stricter(before.effect, 'execute') === before.effect) return before
@@ -138,9 +171,15 @@ function byArguments(listed: JsonObject, name: NameWord | undefined, before: Jud
 }
 
 /** The actions that a caller can choose: the values of an argument such as `action`. */
-function choicesOf(listed: JsonObject): readonly EffectWord[] {
-  return valuesOf(listed).flatMap((value) => effectWordInName(value) ?? [])
+function choicesOf(tool: string, listed: JsonObject): readonly EffectWord[] {
+  const thing = headOf(wordsOf(tool.slice(0, MAX_NAME)))
+  // In `manage_members`, the choice `add` adds members. `GET` is a method of HTTP.
+  return valuesOf(listed).flatMap(
+    (value) => effectWordInName(firm.has(value) ? `${value}_${thing}` : value) ?? [],
+  )
 }
+
+const MAX_NAME = 256
 
 function valuesOf({ inputSchema }: JsonObject): readonly string[] {
   const properties = isObject(inputSchema) ? inputSchema['properties'] : undefined
