@@ -57,7 +57,7 @@ export function strongActionsIn(description: string): readonly EffectWord[] {
     // "Creates tables" tells what the tool does, "Create a table first" what its caller should do.
     const isPlain = PLAIN.has(verb) && (sentence === 0 || (verb !== word && word.endsWith('s')))
     const isAction = (STRONG.has(verb) || isPlain) && !isAside(verb, words, i)
-    const before = words[i - 1]
+    const before = words.slice(Math.max(0, i - 3), i).findLast((each) => !isAdverb(each.word))
     const isJoined = before?.sentence !== sentence || (opens && ACTING.has(before.word))
     const effect =
       isAction && isJoined && !isQuery(verb, words.slice(i + 1, i + 6)) ? spoken.get(verb) : undefined
@@ -93,7 +93,7 @@ function clausesOf(text: string): readonly ClauseWord[] {
     const lower = word.toLowerCase()
     words.push({ word: lower, opens, sentence })
     // An adverb changes nothing: "permanently delete".
-    opens = JOINING.has(lower) || (opens && lower.endsWith('ly'))
+    opens = JOINING.has(lower) || (opens && isAdverb(lower))
     word = ''
   }
   for (const letter of text) {
@@ -111,6 +111,10 @@ function clausesOf(text: string): readonly ClauseWord[] {
   }
   end()
   return words
+}
+
+function isAdverb(word: string): boolean {
+  return word.endsWith('ly') && !spoken.has(word)
 }
 
 function isLetter(letter: string): boolean {

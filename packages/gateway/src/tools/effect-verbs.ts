@@ -17,7 +17,7 @@ const FIRM: VerbLists = {
     'decide accept decline confirm complete finish reopen restore activate deactivate extend renew apply attach detach adjust ' +
     'reschedule cancel revert unfavorite unlike follow unfollow emulate fill hover scroll navigate resize acknowledge snooze ' +
     'resume configure untag unpin unstar reorder increment decrement rebase ingest reserve format compress join set mark scale dismiss transition skip initialize init switch click unset invalidate ' +
-    'deny connect disconnect modify rotate align distribute draw swipe tap',
+    'deny connect disconnect modify rotate align distribute draw swipe tap undo redo',
   delete:
     'delete remove clear purge wipe destroy erase truncate unlink rm uninstall discard terminate shred prune cleanup del pop expunge',
   execute:
@@ -66,7 +66,7 @@ export const VAGUE: ReadonlyMap<string, VagueVerb> = new Map([
   ['resolve', { floor: 'write', otherwise: 'write' }],
   ['sync', { floor: 'write', otherwise: 'write' }],
   ['watch', { floor: 'read', otherwise: 'write' }],
-  ['load', { floor: 'read', otherwise: 'write' }],
+  ['load', { floor: 'write', otherwise: 'write' }],
   ['simulate', { floor: 'read', otherwise: 'write' }],
   ['type', { floor: 'read', otherwise: 'write' }],
   ['capture', { floor: 'read', otherwise: 'write' }],
@@ -79,7 +79,7 @@ export const COMPUTED: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   [
     'generate',
     setOf(
-      'url link code types type schema summary report diff query hash uuid urls links deeplink deeplinks markdown text docs documentation prompt sql preview embedding embeddings locator selector',
+      'url link code types type schema summary report diff query hash uuid urls links deeplink deeplinks markdown text docs documentation prompt sql preview embedding embeddings locator selector chart graph diagram',
     ),
   ],
   ['convert', setOf('time timezone currency unit units markdown text color temperature')],
@@ -117,7 +117,7 @@ export const PLAIN: ReadonlySet<string> = setOf('create update modify insert wri
 /** Objects that make an action administrative, anywhere after its verb. */
 export const GRAVE: ReadonlySet<string> = setOf(
   'admin permission permissions restriction restrictions sharing acl iam root access privilege privileges rights password passwords passcode credential ' +
-    'credentials mfa oauth apikey apikeys',
+    'credentials mfa auth oauth apikey apikeys',
 )
 /** Objects that make an action administrative, as the thing that is created, removed or assigned. */
 export const KEEPERS: ReadonlySet<string> = setOf(

@@ -134,10 +134,38 @@ describe('the effect of a tool', () => {
     ['write', 'add_comment', 'Add a comment', {}],
     ['send', 'send_note', 'Send a note', {}],
     ['send', 'createMessage', 'Create a message', {}],
+    ['admin', 'invite_member', 'Invite a member', {}],
+    ['admin', 'update_user_groups', 'Update the groups of a user', {}],
+    ['send', 'trigger_campaign', 'Trigger a campaign', {}],
+    ['pay', 'execute_order', 'Execute an order', {}],
+    ['write', 'accept_quote', 'Accept a quote', {}],
+    ['pay', 'accept_claim', 'Accept a claim. Refund the buyer.', {}],
+    ['write', 'open_page_dialog', 'Open the dialog of a page', {}],
     // Several verbs.
     ['write', 'get_or_create_label', 'Get or create a label', {}],
     ['delete', 'get_and_delete', 'Get it', {}],
     ['write', 'mark_as_read', 'Mark it as read', {}],
+    ['admin', 'run_rollback', 'Run it', {}],
+    ['write', 'run_update', 'Update a run', {}],
+    ['read', 'preview_charge_create', 'Preview a charge', {}],
+    ['admin', 'preview_app', 'Deploy a preview', {}],
+    ['write', 'unconfirm_issue', 'Unconfirm an issue', {}],
+    ['execute', 'rebuild_app', 'Rebuild an app', {}],
+    ['execute', 'use_browser_agent', 'Works on a task and returns its results', {}],
+    // Queries that cannot write.
+    ['execute', 'execute_query', 'Execute a query', {}],
+    ['read', 'execute_query', 'Execute a PromQL query', {}],
+    ['read', 'execute_read_only_query', 'Execute a query', {}],
+    // What a description says, and what it does not.
+    ['write', 'check_model', 'Checks a model. Creates tables for it.', {}],
+    ['read', 'check_model', 'Check a model. Create a table first.', {}],
+    ['delete', 'pages', 'Lists pages. Permanently delete them.', {}],
+    ['read', 'get_tips', 'Get tips, such as:\n"Delete all", `purge`', {}],
+    ['delete', 'get_tips', 'Get tips:\nDelete "all', {}],
+    ['read', 'get_runs', 'Get runs\n\nArgs:\n  limit: …\nTruncate long texts', {}],
+    ['read', 'pages', 'Returns pages that are subject to change', {}],
+    ['write', 'page_before', 'Return to the page before', {}],
+    ['read', 'pages', 'Call this first. Returns pages', {}],
     // Vague verbs, and none at all.
     ['delete', 'label_write', 'Create, update or delete a label', {}],
     ['delete', 'manage_contact', 'Create, update, or delete a contact.', {}],
@@ -158,6 +186,9 @@ describe('the effect of a tool', () => {
     expect(offering('manage_events', ['list', 'update'])).toBe('write')
     expect(offering('get_events', ['list', 'delete'])).toBe('delete')
     expect(offering('get_events', ['list', 7, null])).toBe('read')
+    expect(offering('manage_members', ['list', 'add'])).toBe('admin')
+    expect(offering('set_tags', ['add', 'remove'])).toBe('write')
+    expect(offering('get_jobs', ['build_failed', 'build_passed'])).toBe('read')
   })
 
   test('is execute for commands and code, unless the verb only looks at them', () => {
@@ -166,6 +197,8 @@ describe('the effect of a tool', () => {
       return guess(name, { description, inputSchema }).effect
     }
     expect(taking('update_page', 'script')).toBe('execute')
+    expect(taking('generate_page', 'code')).toBe('execute')
+    expect(taking('create_discount', 'code')).toBe('write')
     expect(taking('query', 'sql')).toBe('execute')
     expect(taking('lint_code', 'code')).toBe('read')
     expect(taking('explain_query', 'sql')).toBe('read')
