@@ -2,9 +2,9 @@
 // stricter.
 
 import type { EffectClass, JsonObject } from '@tollgate/evidence'
-import { hintOf, isList, isObject, textOf } from './offer.ts'
+import { hintOf, textOf } from './offer.ts'
+import { argumentsOf, choicesOf, takesId, valuesOf } from './effect-arguments.ts'
 import { effectWordInName, type NameWord } from './effect-name.ts'
-import { headOf } from './effect-object.ts'
 import { actionsIn, beginsWithRead, strongActionsIn } from './effect-text.ts'
 import { firm, READING_LANGUAGES, type VagueVerb } from './effect-verbs.ts'
 import {
@@ -55,7 +55,7 @@ function effectOf(tool: string, listed: JsonObject, server: string): Judged {
       ? unnamed(tool, listed)
       : name.vague
         ? vague(tool, name, name.vague, listed)
-        : clear(name, listed)
+        : clear(tool, name, listed)
   // The choices of a reading tool are often filters, such as `build_failed`.
   const isReading = name?.effect === 'read' && !name.vague
   const choices = choicesOf(tool, listed).filter(({ word }) => !isReading || firm.has(word))
@@ -63,12 +63,13 @@ function effectOf(tool: string, listed: JsonObject, server: string): Judged {
 }
 
 /** A name with a clear verb. A description can only raise it. */
-function clear(name: NameWord, listed: JsonObject): Judged {
+function clear(tool: string, name: NameWord, listed: JsonObject): Judged {
   const description = textOf(listed, 'description')
   const own = { effect: name.effect, because: `its name contains \`${name.word}\`` }
   if (name.word === 'query' && isOpenSql(description)) return { effect: 'execute', because: 'it takes SQL' }
   const strong = strongActionsIn(description)
-  if (name.effect === 'execute' && isReadingQuery(name, description)) return { ...own, effect: 'read' }
+  if (name.effect === 'execute' && isReadingQuery(tool, description))
+    return worst({ ...own, effect: 'read' }, strong)
   // A download is saved somewhere.
   if (name.word === 'download')
     return worst(
@@ -85,13 +86,16 @@ function clear(name: NameWord, listed: JsonObject): Judged {
   )
 }
 
-/** Whether it runs queries in a language in which nothing can be written. */
-function isReadingQuery({ word }: NameWord, description: string): boolean {
-  const words = wordsOf(description.slice(0, MAX_READ).toLowerCase())
-  return QUERYING.has(word) && words.includes('query') && words.some((each) => READING_LANGUAGES.has(each))
+/** Whether it runs queries in a language in which nothing can be written, such as PromQL. */
+function isReadingQuery(tool: string, description: string): boolean {
+  const [first = ''] = description.slice(0, MAX_READ).toLowerCase().split('.')
+  const words = wordsOf(first)
+  return (
+    wordsOf(tool.slice(0, MAX_NAME)).at(-1) === 'query' && words.some((each) => READING_LANGUAGES.has(each))
+  )
 }
 
-const QUERYING = wordSet('execute run')
+const MAX_NAME = 256
 
 /** Whether a description mentions SQL that may also write. */
 function isOpenSql(description: string): boolean {
@@ -121,11 +125,6 @@ function vague(
   if (actions.length === 0 && choicesOf(tool, listed).length === 0)
     return { effect: otherwise, because: `its name contains only \`${word}\`` }
   return worst({ effect: least, because: `its name contains \`${word}\`` }, actions)
-}
-
-/** Whether it acts on something that is kept: `convert_issue` takes an id, `convert_units` does not. */
-function takesId(listed: JsonObject): boolean {
-  return argumentsOf(listed).some((name) => name.toLowerCase().endsWith('id'))
 }
 
 /** A name without a verb: the strictest action of the description. */
@@ -170,31 +169,7 @@ function byArguments(listed: JsonObject, name: NameWord | undefined, before: Jud
   return { effect: 'execute', because: `it takes the argument \`${given}\`` }
 }
 
-/** The actions that a caller can choose: the values of an argument such as `action`. */
-function choicesOf(tool: string, listed: JsonObject): readonly EffectWord[] {
-  const thing = headOf(wordsOf(tool.slice(0, MAX_NAME)))
-  // In `manage_members`, the choice `add` adds members. `GET` is a method of HTTP.
-  return valuesOf(listed).flatMap(
-    (value) => effectWordInName(firm.has(value) ? `${value}_${thing}` : value) ?? [],
-  )
-}
-
-const MAX_NAME = 256
-
-function valuesOf({ inputSchema }: JsonObject): readonly string[] {
-  const properties = isObject(inputSchema) ? inputSchema['properties'] : undefined
-  if (!isObject(properties)) return []
-  return CHOOSING.flatMap((name) => {
-    const property = Object.hasOwn(properties, name) ? properties[name] : undefined
-    const values = isObject(property) ? property['enum'] : undefined
-    return isList(values) ? values.slice(0, MAX_CHOICES).filter((value) => typeof value === 'string') : []
-  })
-}
-
 const OFFERS = 'it offers the action'
-const CHOOSING = ['action', 'operation', 'method', 'mode', 'op', 'command', 'subcommand']
-const MAX_CHOICES = 100
-
 /** Annotations come from the server, so they never make a class milder. */
 function hinted(listed: JsonObject, name: NameWord | undefined, before: Judged): Judged {
   const { effect, because } = before
@@ -220,14 +195,4 @@ const SINKS = wordSet(
 
 function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(' '))
-}
-
-const MAX_ARGUMENTS = 100
-const PLAIN = /^[A-Za-z0-9_-]{1,64}$/
-
-/** The argument names of a tool that are plain enough for a policy. */
-function argumentsOf({ inputSchema }: JsonObject): readonly string[] {
-  const properties = isObject(inputSchema) ? inputSchema['properties'] : undefined
-  const names = isObject(properties) ? Object.keys(properties) : []
-  return names.filter((name) => PLAIN.test(name)).slice(0, MAX_ARGUMENTS)
 }

@@ -155,6 +155,9 @@ describe('the effect of a tool', () => {
     // Queries that cannot write.
     ['execute', 'execute_query', 'Execute a query', {}],
     ['read', 'execute_query', 'Execute a PromQL query', {}],
+    ['execute', 'execute_task', 'Execute a PromQL query', {}],
+    ['execute', 'execute_query', 'Execute it. PromQL is one language', {}],
+    ['delete', 'execute_query', 'Execute a PromQL query. Delete its series', {}],
     ['read', 'execute_read_only_query', 'Execute a query', {}],
     // What a description says, and what it does not.
     ['write', 'check_model', 'Checks a model. Creates tables for it.', {}],
