@@ -1,4 +1,4 @@
-// What a tool's schema says about its effect: the names of its arguments, and the actions that a caller can choose.
+// Reads a tool's schema: the names of its arguments, and the actions that a caller can choose.
 
 import type { JsonObject } from '@tollgate/evidence'
 import { effectWordInName } from './effect-name.ts'

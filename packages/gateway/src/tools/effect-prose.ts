@@ -2,7 +2,7 @@
 // no action of the tool.
 
 import { setOf } from './effect-verbs.ts'
-import { MAX_READ } from './effect-words.ts'
+import { MAX_READ, wordsOf } from './effect-words.ts'
 
 /** The sentences of a description that say what its tool does. */
 export function proseOf(description: string): string {
@@ -16,20 +16,13 @@ const SECTIONS = setOf('args arg arguments parameters params returns raises exam
 /** Whether a line is the heading of a section, such as "Args:" or "## Parameters (required)". */
 function isHeading(line: string): boolean {
   const text = line.slice(0, MAX_HEADING).toLowerCase()
-  const [from, to] = firstWord(text)
-  const after = text.slice(to).trimStart()
-  return SECTIONS.has(text.slice(from, to)) && (after === '' || HEADING_ENDS.has(after[0] ?? ''))
+  const [first = ''] = wordsOf(text)
+  const after = text.slice(text.indexOf(first) + first.length).trimStart()
+  return SECTIONS.has(first) && (after === '' || HEADING_ENDS.has(after[0] ?? ''))
 }
 
 const MAX_HEADING = 60
 const HEADING_ENDS = new Set([':', '(', '*', '#'])
-
-function firstWord(text: string): readonly [number, number] {
-  const letters = [...text].map((letter) => letter >= 'a' && letter <= 'z')
-  const from = letters.indexOf(true)
-  const to = letters.indexOf(false, from)
-  return from === -1 ? [0, 0] : [from, to === -1 ? text.length : to]
-}
 
 /** A line without the texts between quotation marks or backticks. An unpaired mark ends nothing. */
 function unquoted(line: string): string {
