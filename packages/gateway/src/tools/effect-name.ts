@@ -95,7 +95,7 @@ function isThing(word: string): boolean {
 }
 
 const THINGS: ReadonlySet<EffectClass> = new Set(['pay', 'write'])
-const ONLY_VERBS = setOf('change close stop leave swap select override exit merge refresh use place')
+const ONLY_VERBS = setOf('change close stop swap select override exit merge refresh use place')
 const OPEN = 'open'
 const AGENT = 'agent'
 const PREVIEW = 'preview'
