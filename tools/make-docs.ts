@@ -3,7 +3,7 @@
 // docs/browser-guard.md. With --check, only compares.
 
 import { readFile, writeFile } from 'node:fs/promises'
-import { FINDINGS, STAGES } from '../packages/evidence/src/findings.ts'
+import { FINDINGS, STAGES, type Severity } from '../packages/evidence/src/findings.ts'
 import { adviceOf, REASONS, VERDICTS } from '../packages/evidence/src/reasons.ts'
 import { httpReference } from '../packages/gateway/src/api/reference.ts'
 import { policySchemaText } from '../packages/gateway/src/workbench/policy-schema.ts'
@@ -45,14 +45,19 @@ function reasons(): string {
   ].join('\n')
 }
 
+/** The level of a report with such a finding. */
+const LEVELS: Readonly<Record<Severity, string>> = { malformed: 'malformed', false: 'failed' }
+
 function findings(): string {
   const sections = STAGES.map((stage) => {
     const rows = Object.entries(FINDINGS).filter(([, rule]) => rule.stage === stage)
-    const table = rows.map(([code, { severity, sentence }]) => `| \`${code}\` | ${severity} | ${sentence} |`)
-    return [`## ${stage}`, '', '| code | the pack is | meaning |', '|---|---|---|', ...table].join('\n')
+    const table = rows.map(
+      ([code, { severity, sentence }]) => `| \`${code}\` | ${LEVELS[severity]} | ${sentence} |`,
+    )
+    return [`## ${stage}`, '', '| code | level | meaning |', '|---|---|---|', ...table].join('\n')
   })
   const lead =
-    'A verification reports these findings, in this order. If a finding makes the pack `malformed`, the exit code is 2; otherwise it is 1.'
+    'A verification reports these findings, in this order. The level `malformed` means that the file cannot be read as a pack: the exit code is 2. The level `failed` means that a check failed: the exit code is 1. A failed check is not always a forgery: some packs only lack what your trust file asks for.'
   return ['# Findings', '', NOTICE, '', lead, '', sections.join('\n\n'), ''].join('\n')
 }
 
