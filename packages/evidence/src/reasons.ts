@@ -224,7 +224,7 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   UNTRUSTED_VALUE_DENY: deny(
     'The call would act on a value that only untrusted text contains.',
-    'Check the value in another source and enter it yourself. Find out where the agent read it.',
+    'Check the value in another source. If it is right, give it to the agent in the first message of a new session. Find out where the agent read it.',
   ),
   PROMPT_INJECTION_DETECTED: deny(
     'Untrusted text in the call gives instructions to the agent.',
@@ -272,7 +272,7 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   ),
   POLICY_VIOLATION: deny(
     'A policy rule denies this call.',
-    'Do not repeat the call. The receipt names the rule, and `because` of the rule gives the reason.',
+    'Do not repeat the call. The receipt names the rule. The rule gives its reason in its member `because`.',
   ),
   POLICY_EVALUATION_ERROR: deny(
     'The condition of a policy rule failed with an error.',
