@@ -306,7 +306,7 @@ export const approvalRoutes: readonly ApiRoute[] = [
     path: '/v1/approvals/{id}',
     id: 'showApproval',
     about:
-      'Returns one approval request. With `wait`, the answer comes when the request is answered or expires, at the latest after this number of seconds.',
+      'Returns one approval request. With `wait`, the gateway responds as soon as a person has answered the approval request or it has expired, and at the latest after this number of seconds.',
     roles: READERS,
     params: { id: HASH },
     query: { wait: { type: 'integer', minimum: 0, maximum: 60, default: 0, description: 'Seconds.' } },

@@ -51,7 +51,7 @@ export const observeRoutes: readonly ApiRoute[] = [
     path: '/v1/observe',
     id: 'setObserve',
     about:
-      'Switches observe mode on or off for a door or a principal, for at most one day. While observe mode is on, the gateway also allows a call that no rule matches, and records the rule `observe` for it. It does not allow a call of the effect class `delete`, `pay` or `admin`, and no call to a new destination: an entry of `gates.egress.allow` must be exactly its host (`*`, `*.example.com` and networks do not count). All other checks apply as usual.',
+      'Switches observe mode on or off for a door or a principal, for at most one day. While observe mode is on, the gateway also allows a call that no rule matches, and records the rule `observe` for it. It does not allow a call of the effect class `delete`, `pay` or `admin`, and allows a call to a destination only if an entry of `gates.egress.allow` is exactly its host (`*`, `*.example.com` and networks do not count). All other checks apply as usual.',
     roles: ['admin'],
     body: {
       schema: object({

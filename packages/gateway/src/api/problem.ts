@@ -118,7 +118,8 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
   },
   'gateway-needed': {
     status: 503,
-    title: 'Only a running gateway can do this. The program that answers only reads the ledger.',
+    title:
+      'Only a running gateway can do this. The program that answered is not a gateway: it only reads the ledger.',
     remedy: 'Start the gateway with `tollgate up`, then send the request again.',
   },
 }
