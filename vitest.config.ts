@@ -72,7 +72,7 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: LongestFirst },
     // More than there are cores: much of the time is spent waiting for processes and disks.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() * 2 + 2,
     // Keys that tests make are not among those of the user.
     env: { XDG_CONFIG_HOME: mkdtempSync(join(tmpdir(), 'tollgate-config-')) },
     // A machine with other work may take ten times as long; only a test that hangs takes longer.

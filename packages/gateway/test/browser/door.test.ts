@@ -49,7 +49,7 @@ describeWithBrowser('a browser server behind the gateway', () => {
   beforeAll(async () => {
     site = await startSite(PAGES)
     other = await startSite({ '/': '<h1>Other</h1>' })
-    friend = await startSite({ '/ad': HIDDEN })
+    friend = await startSite({ '/ad': HIDDEN, '/form': '<h1>Form</h1><input placeholder="Name">' })
     const hosts = [site.origin, friend.origin, friend.origin.replace('127.0.0.1', 'localhost')]
     policy = browserPolicy(hosts, TOOLS, '  - { id: typing, require: "*/browser_type" }\n')
     agent = await openAgent({ command: [process.execPath, STAND_IN], browser: 'playwright' }, policy)
@@ -230,6 +230,20 @@ describeWithBrowser('a browser server behind the gateway', () => {
     const { decision } = await agent.last('browser_type')
     expect(decision).toMatchObject({ reason_code: 'APPROVAL_GRANTED', browser: { target_state: 'bound' } })
     expect(decision.browser?.approved_hash).toBe(decision.browser?.seen_hash)
+  })
+
+  it('asks before text of one page is written to a page of another origin', async () => {
+    site.pages.set('/account', '<h1>Invoice INV-20931-77</h1>')
+    await agent.do('browser_navigate', { url: `${site.origin}/account` })
+    await agent.do('browser_snapshot')
+    await agent.do('browser_navigate', { url: `${friend.origin}/form` })
+    await agent.do('browser_snapshot')
+    await agent.call('browser_type', { target: 'e3', text: 'Olga' })
+    expect(await verdict('browser_type')).toBe('ESCALATE APPROVAL_REQUIRED')
+    await agent.call('browser_type', { target: 'e3', text: 'INV-20931-77' })
+    expect(await verdict('browser_type')).toBe('ESCALATE TAINT_APPROVAL_REQUIRED')
+    const { decision } = await agent.last('browser_type')
+    expect(decision.asks?.join()).toContain(`page:${new URL(friend.origin).hostname}`)
   })
 
   it('observes a dialog, which a call can close', async () => {
