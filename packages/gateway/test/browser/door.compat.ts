@@ -85,6 +85,7 @@ const pages = (evil: string): Record<string, string> => ({
   '/': `<title>Shop</title><h1>Shop</h1><button onclick="fetch('/paid')">Pay</button>
     <a href="/next">Next</a><input aria-label="Name">`,
   '/next': '<title>Next</title><h1>Next</h1>',
+  '/invoice': '<title>Invoice</title><h1>Invoice INV-20931-77</h1>',
   '/second': '<title>Second</title><h1>Second</h1>',
   '/paid': '',
   '/deleted': '',
@@ -104,19 +105,21 @@ const pages = (evil: string): Record<string, string> => ({
 describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
   let site: Site
   let evil: Site
+  let friend: Site
   let agent: Agent
 
   beforeAll(async () => {
     evil = await startSite({ '/page': '<h1>Evil</h1>' })
+    friend = await startSite({ '/form': '<title>Form</title><input aria-label="Name">' })
     site = await startSite(pages(evil.origin))
     site.redirects.set('/redirect', `${evil.origin}/redirected`)
     const { command, browser, tools } = driver
     const rule = `  - { id: typing, require: "web/${driver.type[0]}" }\n`
-    agent = await openAgent({ command, browser }, browserPolicy([site.origin], tools, rule))
+    agent = await openAgent({ command, browser }, browserPolicy([site.origin, friend.origin], tools, rule))
   })
   afterAll(async () => {
     await agent.close()
-    await Promise.all([site.close(), evil.close()])
+    await Promise.all([site.close(), evil.close(), friend.close()])
   })
   beforeEach(async () => {
     agent.begin()
@@ -226,6 +229,15 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
       reason_code: 'APPROVAL_GRANTED',
       browser: { target_state: 'bound' },
     })
+  })
+
+  it('asks before text of one page is written to a page of another origin', async () => {
+    await open('/invoice')
+    await snapshot()
+    await agent.do(driver.open[0], driver.open[1](`${friend.origin}/form`))
+    await agent.call(driver.type[0], driver.type[1](await find('textbox', 'Name'), 'INV-20931-77'))
+    expect(await verdict(driver.type[0])).toBe('ESCALATE TAINT_APPROVAL_REQUIRED')
+    expect(friend.asked).toEqual(['GET /form'])
   })
 
   it('acts in the tab that the call is about', async () => {
