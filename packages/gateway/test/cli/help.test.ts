@@ -12,8 +12,13 @@ type Command = Awaited<ReturnType<typeof createProgram>>
 
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-help-'))
 // Printed commands are as short as after `tollgate self-install`.
+const { PATH: before } = process.env
 process.env.PATH = linkCommand(folder)
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => {
+  // Other files run in this process, too.
+  process.env.PATH = before
+  rmSync(folder, { recursive: true })
+})
 
 const all = commandsIn(await createProgram(() => undefined), 'tollgate')
 

@@ -20,8 +20,13 @@ const SUGGESTED = /\\?`(?: {2})?tollgate ((?:[^`\\]|\$\{[^}]*\})+)\\?`/g
 
 // Examples have the words of an absolute command if `tollgate` is not on the PATH.
 const folder = mkdtempSync(join(tmpdir(), 'tollgate-suggested-'))
+const { PATH: before } = process.env
 process.env.PATH = linkCommand(folder)
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => {
+  // Other files run in this process, too.
+  process.env.PATH = before
+  rmSync(folder, { recursive: true })
+})
 
 type Found = readonly (readonly [command: string, place: string])[]
 
