@@ -54,10 +54,13 @@ export async function afterAnswers(
     const asked = new Set(rulings.flatMap((ruling) => (ruling.allowed ? [] : (ruling.approval ?? []))))
     if (asked.size === 0) break
     await untilAnswered(kernel, asked, wait)
+    // If the client has left, its denied calls stay denied, and its approvals unused.
+    const { aborted } = wait.signal
     rulings = await Promise.all(
-      rulings.map(
-        (ruling, at) => (isOutdated(kernel, ruling) ? again[at]?.() : undefined) ?? Promise.resolve(ruling),
-      ),
+      rulings.map(async (ruling, at) => {
+        const isDue = isOutdated(kernel, ruling) && (ruling.allowed || !aborted)
+        return (isDue && (await again[at]?.())) || ruling
+      }),
     )
   }
   return rulings

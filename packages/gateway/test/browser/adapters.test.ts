@@ -85,8 +85,15 @@ describe.each(ADAPTERS)('the table of %s', (name) => {
     for (const [tool, row] of adapter.tools) {
       const known = [row.address, ...row.refused, ...row.elements.map((path) => path.replace(/\[\].*$/, ''))]
       const missing = (tools[tool] ?? []).filter((each) => telling.test(each) && !known.includes(each))
+      expect(missing, tool).toEqual([])
+    }
+  })
+
+  it('refuses every argument that adds content of earlier pages, which may be out of scope', () => {
+    for (const [tool, { refused }] of adapter.tools) {
+      const earlier = (tools[tool] ?? []).filter((each) => /^all$|preserved/i.test(each))
       expect(
-        missing.filter((each) => !PICTURES.has(`${tool} ${each}`)),
+        earlier.filter((each) => !refused.includes(each)),
         tool,
       ).toEqual([])
     }
@@ -100,15 +107,6 @@ describe.each(ADAPTERS)('the table of %s', (name) => {
     }
   })
 })
-
-/** Files with pictures or measurements: their content is not text that an agent would read instead of the result. */
-const PICTURES = new Set([
-  'browser_pdf_save filename',
-  'browser_start_video filename',
-  'browser_take_screenshot filename',
-  'screencast_start filePath',
-  'take_screenshot filePath',
-])
 
 describe('a browser server', () => {
   it.each([

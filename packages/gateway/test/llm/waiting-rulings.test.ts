@@ -92,3 +92,12 @@ it('an ALLOW that has expired is judged again, also if the client is gone', asyn
   expect(last[0]?.receipt).not.toBe(first[0]?.receipt)
   expect(last[1]).toBe(first[1])
 })
+
+it('a call stays denied if its approval comes when the client is gone', async () => {
+  const { first, last, again } = await settle(async (request) => {
+    leaving.abort()
+    await grant(request)
+  })
+  expect(again).toEqual([0, 0])
+  expect(last).toEqual(first)
+})

@@ -3,7 +3,7 @@
 import type { Adapter, BrowserTool } from './adapters.ts'
 import { BLIND, EXECUTES, MANAGES, on, OPENS, READS, UPLOADS, without, WRITES } from './tool-rows.ts'
 
-// The content would go to a file, where no result is inspected.
+// The content would go to a file of the caller's choice, where no result is inspected.
 const INLINE = without(READS, 'filename')
 
 /**
@@ -15,7 +15,7 @@ const TOOLS: Readonly<Record<string, BrowserTool>> = {
   browser_annotate: READS,
   browser_click: on(WRITES, 'target'),
   browser_close: MANAGES,
-  browser_console_messages: INLINE,
+  browser_console_messages: without(READS, 'filename', 'all'),
   browser_cookie_clear: WRITES,
   browser_cookie_delete: WRITES,
   browser_cookie_get: READS,
@@ -49,7 +49,7 @@ const TOOLS: Readonly<Record<string, BrowserTool>> = {
   browser_network_request: INLINE,
   browser_network_requests: INLINE,
   browser_network_state_set: MANAGES,
-  browser_pdf_save: READS,
+  browser_pdf_save: INLINE,
   browser_press_key: WRITES,
   browser_resize: MANAGES,
   browser_route_list: READS,
@@ -62,12 +62,12 @@ const TOOLS: Readonly<Record<string, BrowserTool>> = {
   browser_snapshot: on(INLINE, 'target'),
   browser_start_recording: READS,
   browser_start_tracing: READS,
-  browser_start_video: READS,
+  browser_start_video: INLINE,
   browser_stop_recording: READS,
   browser_stop_tracing: READS,
   browser_stop_video: READS,
   browser_tabs: { ...MANAGES, address: 'url' },
-  browser_take_screenshot: on(READS, 'target'),
+  browser_take_screenshot: on(INLINE, 'target'),
   browser_type: on(WRITES, 'target'),
   browser_unroute: WRITES,
   browser_verify_element_visible: READS,
