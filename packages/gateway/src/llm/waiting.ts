@@ -59,7 +59,7 @@ export async function afterAnswers(
     rulings = await Promise.all(
       rulings.map(async (ruling, at) => {
         const isDue = isOutdated(kernel, ruling) && (ruling.allowed || !aborted)
-        return (isDue && (await again[at]?.())) || ruling
+        return isDue ? ((await again[at]?.()) ?? ruling) : ruling
       }),
     )
   }

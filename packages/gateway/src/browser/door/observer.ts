@@ -29,7 +29,12 @@ interface KnownDocument {
   readonly document: string
   readonly hash: PageHash
   readonly reading: PageReading
+  /** When it was scanned, in milliseconds. */
+  readonly at: number
 }
+
+// A style rule that changes in place changes no hash, so a scan is not reused for long.
+const MAX_AGE_MS = 10_000
 
 // More frames are not scanned: the page counts as one whose scan was cut.
 const MAX_FRAMES = 20
@@ -57,14 +62,15 @@ export function createObserver(): Observer {
     const frames = known.get(session) ?? new Map<string, KnownDocument>()
     known.set(session, frames)
     const before = frames.get(id)
-    if (before?.document === document) {
+    if (before?.document === document && performance.now() - before.at <= MAX_AGE_MS) {
       const now = await hashFrame(send, id)
       if (now && isSame(before.hash, now)) return before.reading
     }
+    const at = performance.now()
     const reading = await scanFrame(send, id)
     const hash = await hashFrame(send, id)
     // A document that changed during the scan is scanned again next time.
-    if (hash && hash.dom_hash === reading.dom_hash) frames.set(id, { document, hash, reading })
+    if (hash && hash.dom_hash === reading.dom_hash) frames.set(id, { document, hash, reading, at })
     else frames.delete(id)
     return reading
   }
