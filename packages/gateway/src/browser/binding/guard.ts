@@ -38,6 +38,8 @@ export interface Guard extends Screen {
 
 interface Held extends Running {
   readonly call: PermittedCall
+  /** Whether the server carries it out: from when its guards are armed until it has answered. */
+  open: boolean
   armed: Armed | undefined
   /** Events of the mouse that the browser has not yet answered. Servers send some at once. */
   pending: number
@@ -91,7 +93,8 @@ export function createGuard(cdp: Cdp, targets: () => Pick<Targets, 'get' | 'with
       held = own
       try {
         await arm(own)
-        const answer = await dispatch()
+        own.open = true
+        const answer = await dispatch().finally(() => (own.open = false))
         await disarm(own)
         return { answer, ...(own.stopped !== undefined && { stopped: own.stopped }) }
       } catch (fault) {
@@ -102,11 +105,21 @@ export function createGuard(cdp: Cdp, targets: () => Pick<Targets, 'get' | 'with
       }
     },
     async onCommand(command) {
-      const own = held
-      const why = await refusalOf(own, command)
-      if (why === undefined) return 'pass'
-      if (own) own.stopped ??= why
-      return { refuse: why }
+      const own = held?.open === true ? held : undefined
+      const why = (await refusalOf(own, command)) ?? over(own, command)
+      if (why !== undefined) {
+        if (own) own.stopped ??= why
+        return { refuse: why }
+      }
+      if (!own) return 'pass'
+      return {
+        unless() {
+          const late = over(own, command)
+          if (late !== undefined) own.stopped ??= late
+          else if (command.method === MOUSE) own.pending++
+          return late
+        },
+      }
     },
     async onResult({ method }, result) {
       const own = held
@@ -168,12 +181,17 @@ export function createGuard(cdp: Cdp, targets: () => Pick<Targets, 'get' | 'with
     const why = await inputRefusal(cdp, own, command)
     const isRelease = params['type'] === 'mouseReleased'
     if (why !== undefined && !isRelease) return why
-    if (method === MOUSE) own.pending++
     if (why === undefined) return undefined
     // After its own release elsewhere, that of the server is no click. Refused, its mouse would stay pressed for ever.
     own.stopped ??= why
     await letGo(own)
     return undefined
+  }
+
+  /** Why a command that was judged in a call must not pass any more: the call may have ended meanwhile. */
+  function over(own: Held | undefined, { method }: ClientCommand): string | undefined {
+    if (!own || own.open) return undefined
+    return classOf(method) === 'act' || classOf(method) === 'script' ? NOT_RUNNING : undefined
   }
 
   /** Why a command does not belong to the running call. */
@@ -207,6 +225,7 @@ function begin(call: PermittedCall, blocked: () => boolean): Held {
   let settled: Held['settled'] = () => undefined
   const held: Held = {
     call,
+    open: false,
     elements: call.elements ?? [],
     armed: undefined,
     pending: 0,

@@ -287,6 +287,23 @@ describe.skipIf(path === undefined)('target binding', () => {
     expect(await page.log()).toEqual([])
   })
 
+  test('input that is judged until its call has ended is refused', async () => {
+    const page = await open('/plain')
+    const element = bound(await page.find())
+    let answered = (): void => undefined
+    let judged = (): void => undefined
+    const passed = new Promise<void>((resolve) => (judged = resolve))
+    const ended = new Promise<void>((resolve) => (answered = resolve))
+    beforePress = () => (judged(), ended)
+    let press: Promise<unknown> = Promise.resolve()
+    await guard.hold({ page: page.id, elements: [element] }, async () => {
+      press = outcome(mouse(page, 'mousePressed', 70, 35))
+      await passed
+    })
+    answered()
+    expect(await press).toContain('no permitted call is running')
+  })
+
   test('a server that points at another node than that of the call is refused', async () => {
     const page = await open('/plain')
     const element = bound(await page.find())
