@@ -3,7 +3,7 @@
 import { isList, type JsonObject } from '@tollgate/evidence'
 import type { Dispatched, Govern, Order, OrderOutcome } from './govern.ts'
 import type { ServerLink } from './link.ts'
-import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
+import { UpstreamFault, type UpstreamAnswer, type UpstreamFaultCode } from './server/upstream.ts'
 
 /** A tool call for a browser server. */
 interface BrowserOrder {
@@ -13,20 +13,41 @@ interface BrowserOrder {
   readonly order: Order
   readonly session: string
   readonly plannerRef: unknown
+  /** Cancels the call. */
+  readonly signal: AbortSignal
 }
+
+/** The faults after which the server may still do the call. */
+const UNANSWERED = new Set<UpstreamFaultCode>(['CANCELLED', 'SILENT', 'LOST', 'GARBLED'])
 
 /** Judges a call with what its browser shows and, if allowed, runs it. */
 export async function runGuarded(
   through: Govern,
-  { link, own, order, session, plannerRef }: BrowserOrder,
+  { link, own, order, session, plannerRef, signal }: BrowserOrder,
   run: (judged: JsonObject) => Promise<UpstreamAnswer>,
 ): Promise<OrderOutcome> {
   const { browser } = link.upstream
   if (!browser) throw new UpstreamFault('UNREACHABLE', `the browser of \`${link.name}\` is not running`)
   const call = await browser.before({ tool: own, args: order.args, session, plannerRef })
+  let ending: Promise<void> | undefined
+  const dispatch = async (judged: JsonObject): Promise<UpstreamAnswer> => {
+    // The call was judged by the pages of this browser, and an earlier call may have ended it.
+    if (link.upstream.browser !== browser)
+      throw new UpstreamFault('UNREACHABLE', `the browser of \`${link.name}\` has ended`)
+    // Nothing is sent then.
+    const isCancelled = signal.aborted
+    try {
+      return await run(judged)
+    } catch (fault) {
+      const isUnanswered = fault instanceof UpstreamFault && UNANSWERED.has(fault.code)
+      // What is left of this call must not run in the window of the next.
+      if (isUnanswered && !isCancelled) ending = link.upstream.abandon?.(browser).catch(() => undefined)
+      throw fault
+    }
+  }
   try {
     return await through.run({ ...order, ...call.known }, async (judged): Promise<Dispatched> => {
-      const { answer, stopped, blocked } = await call.during(() => run(judged))
+      const { answer, stopped, blocked } = await call.during(() => dispatch(judged))
       const page = await call.after(answer.ok ? answer.result : undefined)
       return {
         ...(stopped === undefined ? withNote(answer, blocked) : insteadOf(stopped)),
@@ -34,6 +55,7 @@ export async function runGuarded(
       }
     })
   } finally {
+    await ending
     call.end()
   }
 }

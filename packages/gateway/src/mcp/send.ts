@@ -46,7 +46,8 @@ export async function govern(
   const { session } = order.session === undefined ? turn.caller : order
   const known = typeof session === 'string' ? session : turn.caller.principal
   const plannerRef = turn.meta[OURS.plannerRef]
-  return runGuarded(through, { link, own, order, session: known, plannerRef }, dispatch)
+  const { signal } = turn
+  return runGuarded(through, { link, own, order, session: known, plannerRef, signal }, dispatch)
 }
 
 function orderOf({ caller, meta }: Turn, { tool, args }: ServerUse, offered: string | null): Order {

@@ -1,12 +1,12 @@
 // A gateway with one browser server behind its door, and web sites that count what reaches them.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerRequest } from '@tollgate/kernel/admin'
 import type { Log } from '../../src/log.ts'
 import { openGate, type Gate, type Recorded, type ServerEntry } from '../mcp/gate.ts'
-import { connectPeer, type Answer, type Peer } from '../mcp/peers.ts'
+import { connectPeer, type Answer, type AskOptions, type Peer } from '../mcp/peers.ts'
 
 /** A web site. */
 export interface Site {
@@ -17,6 +17,8 @@ export interface Site {
   readonly pages: Map<string, string>
   /** Where a path leads to, if it has no page of its own. */
   readonly redirects: Map<string, string>
+  /** What happens before a path is answered. */
+  readonly before: Map<string, () => Promise<unknown>>
   close(): Promise<void>
 }
 
@@ -25,16 +27,19 @@ export async function startSite(pages: Readonly<Record<string, string>>): Promis
   const asked: string[] = []
   const known = new Map(Object.entries(pages))
   const redirects = new Map<string, string>()
-  const server = createServer((request, response) => {
+  const before = new Map<string, () => Promise<unknown>>()
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { pathname } = new URL(request.url ?? '/', 'http://site')
     if (pathname !== '/favicon.ico') asked.push(`${request.method ?? ''} ${request.url ?? ''}`)
+    await before.get(pathname)?.()
     const page = known.get(pathname)
     const location = redirects.get(pathname)
     const status = location !== undefined ? 302 : page === undefined ? 404 : 200
     const headers = { 'content-type': 'text/html; charset=utf-8', ...(location && { location }) }
     response.writeHead(status, headers)
     drain(request, () => response.end(page ?? 'not found'))
-  })
+  }
+  const server = createServer((request, response) => void answer(request, response))
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   // Sound: a server that listens on TCP has this kind of address.
   const { port } = server.address() as AddressInfo
@@ -43,6 +48,7 @@ export async function startSite(pages: Readonly<Record<string, string>>): Promis
     asked,
     pages: known,
     redirects,
+    before,
     close: () =>
       new Promise((closed) => {
         server.closeAllConnections()
@@ -60,7 +66,7 @@ function drain(request: IncomingMessage, done: () => void): void {
 export interface Agent {
   readonly gate: Gate
   /** Calls a tool with a planner reference and returns the answer. */
-  call(tool: string, args?: object, meta?: object): Promise<Answer>
+  call(tool: string, args?: object, meta?: object, options?: AskOptions): Promise<Answer>
   /** Calls a tool that must be allowed and returns its text. */
   do(tool: string, args?: object): Promise<string>
   /** Begins a new session: the risk of earlier calls does not count in it. */
@@ -107,9 +113,9 @@ export async function openAgent(entry: ServerEntry, policy: string, log?: Log): 
   await gate.pin('web')
   const peer: Peer = await connectPeer('v1', gate.place('web'))
   let session = 'first'
-  const call: Agent['call'] = (tool, args = {}, meta = PLANNED) => {
+  const call: Agent['call'] = (tool, args = {}, meta = PLANNED, options = {}) => {
     const _meta = { 'dev.tollgate/session': session, ...meta }
-    return peer.ask('tools/call', { name: tool, arguments: args, _meta })
+    return peer.ask('tools/call', { name: tool, arguments: args, _meta }, options)
   }
   return {
     gate,

@@ -2,7 +2,7 @@
 // published servers.
 
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findChromium } from '../../src/browser/chromium.ts'
 import { activate } from '../gateway-rig.ts'
 import { browserPolicy, openAgent, startSite, textOf, type Agent, type Site } from './door-rig.ts'
@@ -33,6 +33,9 @@ const PAGES = {
   '/asks': "<button onclick=\"if (confirm('Delete everything?')) fetch('/deleted')\">Delete</button>",
   '/trap': `<button onmouseover="document.body.insertAdjacentHTML('beforeend',
     '<div style=&quot;position:fixed;inset:0&quot; onclick=&quot;fetch(\\'/deleted\\')&quot;></div>')">Next page</button>`,
+  // While the mouse arrives, the page waits for the site.
+  '/slow': `<button onmouseover="const slow = new XMLHttpRequest(); slow.open('GET', '/arrived', false); slow.send()" onclick="fetch('/paid')">Pay</button>`,
+  '/arrived': '',
   '/paid': '',
   '/deleted': '',
 }
@@ -269,6 +272,27 @@ describeWithBrowser('a browser server behind the gateway', () => {
     expect(answers.map((each) => each.isError === true)).toEqual([false, false, true])
     expect(await verdict('browser_click')).toBe('DENY COGNITIVE_FIREWALL_TARGET_DENY')
     expect(site.asked).toEqual(['GET /paid', 'GET /next'])
+  })
+
+  it('ends the browser of a call that was cancelled, so that nothing of it runs later', async () => {
+    await agent.do('browser_navigate', { url: `${site.origin}/slow` })
+    await agent.do('browser_snapshot')
+    const cancel = new AbortController()
+    const givenUp = (): Promise<void> =>
+      vi.waitFor(
+        async () => expect((await agent.last('browser_click')).effects[0]?.status).toBe('UNKNOWN'),
+        10_000,
+      )
+    site.before.set('/arrived', () => {
+      site.before.clear()
+      cancel.abort()
+      return givenUp()
+    })
+    const click = agent.call('browser_click', { target: 'e2' }, undefined, { signal: cancel.signal })
+    expect(await click).toHaveProperty('error')
+    await givenUp()
+    expect(await agent.do('browser_tabs')).toContain('about:blank')
+    expect(site.asked).not.toContain('GET /paid')
   })
 
   it('gives planner references that were derived from the call only if the policy accepts them', async () => {

@@ -106,12 +106,14 @@ export async function openClient({ cdp, targets }: Guarded, screen: Screen, line
       // The first debugger that lets a target run lets it run for all.
       if (method === RUN && sessions.isHeld(session)) await targets.prepared(command.target ?? '')
       const said = await screen.onCommand(command)
-      if (said !== 'pass' && 'refuse' in said) return failed(said.refuse)
+      if (said !== 'pass' && 'refuse' in said) failed(said.refuse)
       // The client may have left while the screen was asked.
-      if (ended || !sessions.has(session)) return done({ error: NO_SESSION })
-      const why = said === 'pass' ? undefined : said.unless()
-      if (why === undefined) forward()
-      else failed(why)
+      else if (ended || !sessions.has(session)) done({ error: NO_SESSION })
+      else {
+        const why = said === 'pass' ? undefined : said.unless()
+        if (why === undefined) forward()
+        else failed(why)
+      }
     }
     const judged = async (): Promise<void> => {
       await run().catch(() => failed('it could not be judged'))

@@ -148,9 +148,11 @@ async function guardBrowser(
       const release = act.destination === undefined ? undefined : egress?.approve(act.destination)
       const counter = egress?.count()
       const own = { act, stopped: undefined as string | undefined }
-      running = own
       try {
-        const { answer, stopped = own.stopped } = await holder.hold(permittedOf(act), dispatch)
+        const { answer, stopped = own.stopped } = await holder.hold(permittedOf(act), () => {
+          running = own
+          return dispatch()
+        })
         const blocked = counter?.text()
         return {
           answer,
@@ -159,7 +161,7 @@ async function guardBrowser(
         }
       } finally {
         counter?.end()
-        running = undefined
+        if (running === own) running = undefined
         release?.()
       }
     },

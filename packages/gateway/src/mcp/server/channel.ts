@@ -27,6 +27,8 @@ export interface ServerChannel {
   send(message: string): Promise<void>
   /** Gives up a call and tells the server, if the protocol has a message for it. */
   cancel(call: ServerCall): void
+  /** Ends the connection at once, as if the server had ended. */
+  abandon?(): void
   /** Ends the connection. Active requests fail. */
   close(): Promise<void>
 }

@@ -120,6 +120,11 @@ export class ReconnectingServer implements Upstream {
     this.#up?.listen(wanted)
   }
 
+  async abandon(browser: BrowserCalls): Promise<void> {
+    if (this.#channel?.browser === browser) this.#channel.abandon?.()
+    await Promise.all(this.#closings)
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     this.#up?.stop()

@@ -82,6 +82,10 @@ export class StdioChannel implements ServerChannel {
     if (method !== 'initialize') this.#write(formatNotification('notifications/cancelled', { requestId: id }))
   }
 
+  abandon(): void {
+    this.#giveUp('LOST', 'one of its calls was given up')
+  }
+
   close(): Promise<void> {
     return (this.#closing ??= this.#close())
   }

@@ -123,6 +123,11 @@ export interface Upstream {
   notify(method: 'notifications/roots/list_changed', params: JsonObject): void
   /** Sets the changes that the client wants to hear of (see `subscriptions/listen`). Replaces the earlier setting. */
   listen(wanted: WantedChanges): void
+  /**
+   * Ends the process of a browser server and its browser, because it may still do a call that nobody waits for. The next request
+   * starts it again. Does nothing if `browser` is no longer that of the connected server.
+   */
+  abandon?(browser: BrowserCalls): Promise<void>
   close(): Promise<void>
 }
 
