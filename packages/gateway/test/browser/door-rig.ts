@@ -71,6 +71,8 @@ export interface Agent {
   do(tool: string, args?: object): Promise<string>
   /** Begins a new session: the risk of earlier calls does not count in it. */
   begin(): void
+  /** The name of the session. */
+  session(): string
   /** The names of the tools that it is offered. */
   tools(): Promise<readonly string[]>
   /** The newest decision about a tool, with its effect. */
@@ -127,6 +129,7 @@ export async function openAgent(entry: ServerEntry, policy: string, log?: Log): 
       return text
     },
     begin: () => void (session = `session ${++sessions}`),
+    session: () => session,
     async tools() {
       const { tools } = await peer.ask('tools/list')
       return Array.isArray(tools) ? tools.map((tool: { name: string }) => tool.name) : []

@@ -3,6 +3,7 @@
 
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { setFreeze } from '@tollgate/kernel/admin'
 import { findChromium } from '../../src/browser/chromium.ts'
 import { activate } from '../gateway-rig.ts'
 import { browserPolicy, openAgent, startSite, textOf, type Agent, type Site } from './door-rig.ts'
@@ -293,6 +294,23 @@ describeWithBrowser('a browser server behind the gateway', () => {
     await givenUp()
     expect(await agent.do('browser_tabs')).toContain('about:blank')
     expect(site.asked).not.toContain('GET /paid')
+  })
+
+  it('gives no input for a caller that is frozen while its call runs', async () => {
+    await agent.do('browser_navigate', { url: `${site.origin}/slow` })
+    await agent.do('browser_snapshot')
+    const { kernel } = agent.gate.running.gateway
+    const freeze = (frozen: boolean): Promise<unknown> =>
+      setFreeze(kernel, { scope: 'session', target: agent.session(), frozen, by: 'user:olga' })
+    site.before.set('/arrived', () => {
+      site.before.clear()
+      return freeze(true)
+    })
+    await agent.call('browser_click', { target: 'e2' })
+    await freeze(false)
+    expect((await agent.last('browser_click')).effects[0]?.status).toBe('FAILED')
+    expect(await agent.do('browser_tabs')).toContain(`${site.origin}/slow`)
+    expect(site.asked).toEqual(['GET /slow', 'GET /arrived'])
   })
 
   it('gives planner references that were derived from the call only if the policy accepts them', async () => {

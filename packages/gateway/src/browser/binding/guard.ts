@@ -60,8 +60,15 @@ const SPEAKING = new Set([
 ])
 const MOUSE = 'Input.dispatchMouseEvent'
 
-/** Creates the guard of a browser. `targets` is asked for when it is first needed. */
-export function createGuard(cdp: Cdp, targets: () => Pick<Targets, 'get' | 'within'>): Guard {
+/**
+ * Creates the guard of a browser. `targets` is asked for when it is first needed. `halted` says why the running call may not go
+ * on, for example because its caller is frozen.
+ */
+export function createGuard(
+  cdp: Cdp,
+  targets: () => Pick<Targets, 'get' | 'within'>,
+  halted: () => string | undefined = () => undefined,
+): Guard {
   let held: Held | undefined
   /** Pages whose guards could not be disarmed, because they did not answer. */
   const stuck = new Set<string>()
@@ -176,6 +183,12 @@ export function createGuard(cdp: Cdp, targets: () => Pick<Targets, 'get' | 'with
       if (why !== undefined) return why
     }
     if (!own) return undefined
+    const late = over(own, command)
+    if (late !== undefined) {
+      // The press may have passed. Released where nothing is, it is no click.
+      if (params['type'] === 'mouseReleased') await letGo(own)
+      return late
+    }
     if (!method.startsWith('Input.')) return nodeRefusal(cdp, own, command)
     if (own.stopped !== undefined && params['type'] !== 'mouseReleased') return own.stopped
     const why = await inputRefusal(cdp, own, command)
@@ -188,10 +201,10 @@ export function createGuard(cdp: Cdp, targets: () => Pick<Targets, 'get' | 'with
     return undefined
   }
 
-  /** Why a command that was judged in a call must not pass any more: the call may have ended meanwhile. */
+  /** Why a command of a call must not pass any more: meanwhile the call may have ended or been halted. */
   function over(own: Held | undefined, { method }: ClientCommand): string | undefined {
-    if (!own || own.open) return undefined
-    return classOf(method) === 'act' || classOf(method) === 'script' ? NOT_RUNNING : undefined
+    if (!own || (classOf(method) !== 'act' && classOf(method) !== 'script')) return undefined
+    return own.open ? halted() : NOT_RUNNING
   }
 
   /** Why a command does not belong to the running call. */

@@ -16,6 +16,7 @@ import type { PageWatch, Watched } from './watch.ts'
 /** An allowed call: what it may act on while it runs. */
 export interface Act extends JudgedKind {
   readonly page: OpenPage | undefined
+  readonly session: string
   /** The elements that were found; empty if it names none, or a person approved an unknown one. */
   readonly elements: readonly Bound[]
   /** Whether it may give files to the page. */
@@ -79,7 +80,8 @@ async function guardCall(options: CallsOptions, use: BrowserUse, end: () => void
     ...(options.withoutEgress && { without_egress: true }),
   }
   const elements = reads ? [] : (target?.bound ?? [])
-  const act = { reads, acts: request.acts, page, destination, elements, files: tool.files === true }
+  const { session } = use
+  const act = { reads, acts: request.acts, page, session, destination, elements, files: tool.files === true }
   return {
     known: {
       guarded,

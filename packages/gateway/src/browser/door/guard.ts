@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Kernel } from '@tollgate/kernel'
+import { isFrozen, type Kernel } from '@tollgate/kernel'
 import { createGuard, type Guard } from '../binding/guard.ts'
 import type { Cdp } from '../cdp.ts'
 import { findChromium, startChromium, type Chromium } from '../chromium.ts'
@@ -116,14 +116,21 @@ type BrowserParts = Pick<GuardedBrowser, 'calls'> & {
 }
 
 async function guardBrowser(
-  { kernel, adapter, tenant }: GuardOptions,
+  { kernel, adapter, tenant, principal }: GuardOptions,
   { cdp }: Chromium,
   egress: Egress | undefined,
 ): Promise<BrowserParts> {
   const pages = createPages(cdp, adapter)
   const observer = createObserver()
   const known: { targets?: Targets } = {}
-  const holder = createGuard(cdp, () => known.targets ?? NO_TARGETS)
+  let running: { readonly act: Act; stopped: string | undefined } | undefined
+  /** A call runs for a long time, and its decision is not asked again. */
+  const halted = (): string | undefined => {
+    if (kernel.ledger.poisoned !== undefined) return 'the ledger cannot be written'
+    const session = running?.act.session
+    return isFrozen(kernel, 'browser', { tenant, principal, session }) ? 'the caller is frozen' : undefined
+  }
+  const holder = createGuard(cdp, () => known.targets ?? NO_TARGETS, halted)
   const projection = createProjection(cdp, () => known.targets ?? NO_TARGETS)
   const targets = await watchTargets(cdp, {
     async onTarget(target) {
@@ -135,7 +142,6 @@ async function guardBrowser(
     },
   })
   known.targets = targets
-  let running: { readonly act: Act; stopped: string | undefined } | undefined
   const calls = guardCalls({
     adapter,
     kernel,
