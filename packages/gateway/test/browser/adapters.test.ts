@@ -207,6 +207,19 @@ describe('a call', () => {
       { pageId: 1, type: 'forward' },
       { acts: 'navigation', elements: [], history: 'forward', page: 1 },
     ],
+    // The server goes back, and does not read the address.
+    [
+      'devtools',
+      'navigate_page',
+      { pageId: 1, type: 'back', url: 'http://a.test/' },
+      { acts: 'navigation', elements: [], history: 'back', page: 1 },
+    ],
+    [
+      'devtools',
+      'navigate_page',
+      { pageId: 1, type: 'url', url: 'http://a.test/' },
+      { acts: 'navigation', elements: [], address: 'http://a.test/', page: 1 },
+    ],
     [
       'devtools',
       'navigate_page',

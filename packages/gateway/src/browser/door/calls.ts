@@ -80,8 +80,9 @@ async function guardCall(options: CallsOptions, use: BrowserUse, end: () => void
     ...(options.withoutEgress && { without_egress: true }),
   }
   const elements = reads ? [] : (target?.bound ?? [])
+  const { acts, history } = request
   const { session } = use
-  const act = { reads, acts: request.acts, page, session, destination, elements, files: tool.files === true }
+  const act = { reads, acts, history, page, session, destination, elements, files: tool.files === true }
   return {
     known: {
       guarded,

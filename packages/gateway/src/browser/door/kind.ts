@@ -12,9 +12,15 @@ export interface JudgedKind {
   readonly acts: BrowserRequest['acts']
   /** The address that it opens. */
   readonly destination: string | undefined
+  /** Where it goes in the history. */
+  readonly history?: BrowserRequest['history']
 }
 
-const IN_HISTORY = new Set(['Page.navigateToHistoryEntry', 'Page.reload'])
+/** The commands that go through the history, with the ways in it that they go. */
+const IN_HISTORY: ReadonlyMap<string, readonly BrowserRequest['history'][]> = new Map([
+  ['Page.navigateToHistoryEntry', ['back', 'forward'] as const],
+  ['Page.reload', ['reload'] as const],
+])
 const TO_ADDRESS = new Set(['Page.navigate', 'Target.createTarget'])
 
 /** Why a command of the server does not belong to the running call; undefined if it may. */
@@ -23,14 +29,17 @@ export function kindRefusal(
   { method, params }: Pick<ClientCommand, 'method' | 'params'>,
 ): string | undefined {
   if (call?.reads === true && method.startsWith('Input.')) return 'the call only reads'
-  if (!IN_HISTORY.has(method) && !TO_ADDRESS.has(method)) return undefined
+  const ways = IN_HISTORY.get(method)
+  if (!ways && !TO_ADDRESS.has(method)) return undefined
   if (!call) return 'no permitted call is running'
   const url = textOf(params['url'])
   const isBlank = url === '' || url === 'about:blank'
   // A new tab is opened blank, and then gets its address.
   if (TO_ADDRESS.has(method) && isBlank) return undefined
   if (call.acts !== 'navigation') return 'the call does not open an address'
-  return IN_HISTORY.has(method) || isSame(url, call.destination)
+  if (ways) return ways.includes(call.history) ? undefined : 'the call does not go there in the history'
+  // The address that a history call was judged by is not one that it opens itself.
+  return call.history === undefined && isSame(url, call.destination)
     ? undefined
     : 'the call opens another address'
 }

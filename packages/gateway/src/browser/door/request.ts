@@ -19,9 +19,10 @@ export interface BrowserRequest {
 
 /** Reads a call. */
 export function readRequest(adapter: Adapter, tool: BrowserTool, args: JsonObject): BrowserRequest {
-  const address = tool.address === undefined ? undefined : args[tool.address]
+  const history = historyOf(tool, args)
+  // A server that is told to use the history does not read an address beside it.
+  const address = tool.address === undefined || history ? undefined : args[tool.address]
   const page = adapter.page === undefined ? undefined : args[adapter.page]
-  const history = address === undefined ? historyOf(tool, args) : undefined
   return {
     tool,
     acts: address === undefined ? tool.acts : 'navigation',
