@@ -1,6 +1,7 @@
 // The browser door with a stand-in server that speaks the tools of `@playwright/mcp`, and a real Chromium. `door.compat.ts` has the
 // published servers.
 
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { setFreeze } from '@tollgate/kernel/admin'
@@ -261,6 +262,25 @@ describeWithBrowser('a browser server behind the gateway', () => {
     expect(decision.browser?.visual_text_hash).not.toBe(before?.visual_text_hash)
     await agent.do('browser_snapshot')
     expect(site.asked).toEqual(['GET /asks', 'GET /deleted'])
+  })
+
+  it.each(['/', '/next'])('knows nothing of a document whose dialog opens first: %s', async (path) => {
+    const own = await openAgent({ command: [process.execPath, STAND_IN], browser: 'playwright' }, policy)
+    await own.do('browser_navigate', { url: `${site.origin}/` })
+    const before = site.pages.get(path) ?? ''
+    site.pages.set(path, `<script>if (confirm('Delete everything?')) fetch('/deleted')</script>`)
+    site.asked.length = 0
+    const leave = `() => { setTimeout(() => (location.href = '${path}'), 300) }`
+    await own.do('browser_evaluate', { function: leave })
+    await expect.poll(() => site.asked).toEqual([`GET ${path}`])
+    await setTimeout(300)
+    await own.call('browser_handle_dialog', { accept: true })
+    const { decision } = await own.last('browser_handle_dialog')
+    site.pages.set(path, before)
+    await own.close()
+    expect(decision.verdict).toBe('DENY')
+    expect(decision.browser?.dom_hash).toBeUndefined()
+    expect(site.asked).toEqual([`GET ${path}`])
   })
 
   it('runs calls one after the other, as each acts on the page that was judged', async () => {

@@ -26,6 +26,10 @@ export interface OpenPage {
   readonly send: SendToPage
   /** The number of the page among all that were ever opened, from 1. */
   readonly number: number
+  /** Its address, as the browser told it last. */
+  url: string
+  /** Identifies the document that it has loaded; empty before the first one. */
+  document: string
   dialog: Dialog | undefined
   /** Called when a dialog opens. */
   onDialog: (() => void) | undefined
@@ -54,9 +58,22 @@ export function createPages(cdp: Cdp, adapter: AdapterName): OpenPages {
       if (type !== 'page') return
       const send: SendToPage = (method, params, timeout) =>
         cdp.send(method, params, { session, ...(timeout !== undefined && { timeout }) })
-      const page: OpenPage = { id, session, send, number: ++opened, dialog: undefined, onDialog: undefined }
+      const page: OpenPage = {
+        ...{ id, session, send, number: ++opened, url: 'about:blank', document: '' },
+        ...{ dialog: undefined, onDialog: undefined },
+      }
       open.push(page)
       selected ??= id
+      cdp.on('Page.frameNavigated', session, ({ frame }) => {
+        const { parentId, loaderId, url, urlFragment } = asObject(frame)
+        if (parentId !== undefined) return
+        page.url = textOf(url) + textOf(urlFragment)
+        page.document = textOf(loaderId)
+      })
+      cdp.on('Page.navigatedWithinDocument', session, ({ frameId, url }) => {
+        // The main frame has the id of its page.
+        if (frameId === id) page.url = textOf(url)
+      })
       cdp.on('Page.javascriptDialogOpening', session, (event) => {
         page.dialog = dialogOf(event)
         page.onDialog?.()

@@ -15,7 +15,11 @@ export interface Watched {
   readonly oneOrigin: boolean
 }
 
-type Whole = Watched & { readonly observation: SentinelObservation }
+interface Whole extends Watched {
+  readonly observation: SentinelObservation
+  /** The document that was observed, as its page named it before. */
+  readonly document: string
+}
 
 interface UnreadPage {
   readonly url: string
@@ -37,17 +41,17 @@ export function createWatch(
   const last = new Map<string, Whole>()
   return {
     async observe(page) {
-      const { dialog } = page
+      const { dialog, document } = page
       const before = last.get(page.id)
-      if (dialog) return before ? underDialog(before, dialog) : unread(dialog.url)
+      if (dialog) return underDialog(page, before, dialog)
       try {
         const { observation, readings } = await orDialog(page, observer.observe([page, ...within(page)]))
-        const whole = { observation, oneOrigin: readings.length === 1 }
+        const whole = { observation, oneOrigin: readings.length === 1, document }
         last.set(page.id, whole)
         return whole
       } catch {
         observer.forget(page.session)
-        return page.dialog && before ? underDialog(before, page.dialog) : unread(await addressOf(cdp, page))
+        return page.dialog ? underDialog(page, before, page.dialog) : unread(await addressOf(cdp, page))
       }
     },
   }
@@ -62,7 +66,10 @@ function orDialog<Value>(page: OpenPage, work: Promise<Value>): Promise<Value> {
 }
 
 /** A page under a dialog: what it was before, and the text of the dialog. An approval covers this text too. */
-function underDialog({ observation: before, oneOrigin }: Whole, { type, message, url }: Dialog): Whole {
+function underDialog(page: OpenPage, last: Whole | undefined, { type, message, url }: Dialog): Watched {
+  // Nothing is known of a document that opens a dialog before it could be observed, nor of a frame.
+  if (last?.document !== page.document || last.observation.url !== url) return unread(url)
+  const { observation: before, oneOrigin } = last
   const shown = observationOf(scanHtml(`<p>${escaped(message)}</p>`, url))
   const also = (hash: string): string => sha256Hex(JSON.stringify([hash, type, message]))
   const observation = {
