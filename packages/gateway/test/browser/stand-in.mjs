@@ -128,7 +128,7 @@ const RUN = {
     return '### Ran Playwright code'
   },
   browser_evaluate: async (args, at) => JSON.stringify(await evaluate(at, `(${args.function})()`)),
-  browser_tabs: async (_, at) => `- 0: (current) [](${await evaluate(at, 'location.href')})`,
+  browser_tabs: async (_, at) => `### Result\n- 0: (current) [](${await evaluate(at, 'location.href')})`,
   async browser_handle_dialog({ accept }, { send }) {
     await send('Page.handleJavaScriptDialog', { accept })
     return '### Page'

@@ -144,8 +144,10 @@ async function afterCall(
   result: JsonObject | undefined,
 ): Promise<ToolAnswer['page']> {
   const text = textsIn(result)
-  pages.learn(text)
+  pages.learn(text, request.tool.acts === 'browser')
   if (request.acts === 'browser') return undefined
+  // Whose text it is cannot be said, so the agent does not get it.
+  if (request.page === undefined && pages.uncertain()) return { url: '', findings: ['PAGE_NOT_SCANNED'] }
   const page = pages.current(request.page) ?? (request.acts === 'navigation' ? pages.newest() : before)
   if (!page) return undefined
   const seen = await watch.observe(page)

@@ -44,8 +44,10 @@ export interface OpenPages {
   current(number: number | undefined): OpenPage | undefined
   /** The page that was opened last. */
   newest(): OpenPage | undefined
-  /** Learns from a result which page is the current one. */
-  learn(result: string): void
+  /** Learns from a result which page is the current one. `lists` says that the call was about the tabs themselves. */
+  learn(result: string, lists: boolean): void
+  /** Whether several pages are open, and it is not known which one the server uses. */
+  uncertain(): boolean
 }
 
 /** Creates the list of the pages of one browser. */
@@ -63,7 +65,7 @@ export function createPages(cdp: Cdp, adapter: AdapterName): OpenPages {
         ...{ dialog: undefined, onDialog: undefined },
       }
       open.push(page)
-      selected ??= id
+      if (open.length === 1) selected = id
       cdp.on('Page.frameNavigated', session, ({ frame }) => {
         const { parentId, loaderId, url, urlFragment } = asObject(frame)
         if (parentId !== undefined) return
@@ -86,19 +88,49 @@ export function createPages(cdp: Cdp, adapter: AdapterName): OpenPages {
       if (at < 0) return
       open.splice(at, 1)
       // As `@playwright/mcp` does it.
-      if (selected === id) selected = open[Math.min(at, open.length - 1)]?.id
+      if (selected === id || open.length === 1) selected = open[Math.min(at, open.length - 1)]?.id
     },
     current(number) {
       if (number !== undefined) return open.find((page) => page.number === number)
       return open.find(({ id }) => id === selected)
     },
     newest: () => open.at(-1),
-    learn(result) {
-      // The text holds words of pages. It only suggests a page: input to another page is refused, see `guard.ts` of the binding.
-      const index = adapter === 'playwright' ? /^- (\d{1,4}): \(current\)/m.exec(result)?.[1] : undefined
-      if (index !== undefined) selected = open[Number(index)]?.id
+    learn(result, lists) {
+      // The server has no other page, whatever a text says.
+      if (adapter !== 'playwright' || open.length < 2) return
+      const tabs = lists ? listedTabs(result) : undefined
+      if (tabs) selected = fitting(tabs)
+      // Other results hold words of pages, which look like those of the server. They can raise a doubt, and never choose a page.
+      else if (openTabs(result).some((each) => fitting(each) !== selected)) selected = undefined
     },
+    uncertain: () => open.length > 1 && selected === undefined,
   }
+
+  /** The page that a list of tabs names as the current one, if the browser knows it by the same place and address. */
+  function fitting(tabs: readonly string[]): string | undefined {
+    const [line = '', ...more] = tabs.filter((each) => CURRENT.test(each))
+    const page = open[Number(CURRENT.exec(line)?.[1] ?? -1)]
+    return more.length === 0 && page && line.endsWith(`](${page.url})`) ? page.id : undefined
+  }
+}
+
+const CURRENT = /^- (\d{1,4}): \(current\) \[/
+
+/** The lines of the result of `browser_tabs`. A title has no line breaks, so each line is the server's own. */
+function listedTabs(result: string): readonly string[] | undefined {
+  const lines = result.startsWith('### Result\n') ? sectionAt(result.split('\n'), 0) : []
+  return lines.some((line) => CURRENT.test(line)) ? lines : undefined
+}
+
+/** The lines of each section that names the open tabs. */
+function openTabs(result: string): readonly (readonly string[])[] {
+  const lines = result.split('\n')
+  return lines.flatMap((line, at) => (line === '### Open tabs' ? [sectionAt(lines, at)] : []))
+}
+
+function sectionAt(lines: readonly string[], at: number): readonly string[] {
+  const end = lines.findIndex((line, next) => next > at && line.startsWith('### '))
+  return lines.slice(at + 1, end < 0 ? undefined : end)
 }
 
 const MAX_MESSAGE = 10_000
