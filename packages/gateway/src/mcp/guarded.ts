@@ -40,7 +40,7 @@ export async function runGuarded(
       return await run(judged)
     } catch (fault) {
       const isUnanswered = fault instanceof UpstreamFault && UNANSWERED.has(fault.code)
-      // What is left of this call must not run in the window of the next.
+      // The rest of this call must not run in the window of the next one.
       if (isUnanswered && !isCancelled) ending = link.upstream.abandon?.(browser).catch(() => undefined)
       throw fault
     }

@@ -61,8 +61,8 @@ const SPEAKING = new Set([
 const MOUSE = 'Input.dispatchMouseEvent'
 
 /**
- * Creates the guard of a browser. `targets` is asked for when it is first needed. `halted` says why the running call may not go
- * on, for example because its caller is frozen.
+ * Creates the guard of a browser. `targets` is asked for when it is first needed. `halted` says why the running call must
+ * stop, for example because its caller is frozen.
  */
 export function createGuard(
   cdp: Cdp,

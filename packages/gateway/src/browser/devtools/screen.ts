@@ -13,7 +13,7 @@ export interface ClientCommand {
 }
 
 /** The fate of a command. `unless` is asked right before it is forwarded, because what allowed it may have ended. */
-export type Judged = 'pass' | { readonly refuse: string } | { readonly unless: () => string | undefined }
+type CommandFate = 'pass' | { readonly refuse: string } | { readonly unless: () => string | undefined }
 
 /** Judges the traffic between a client and the browser. */
 export interface Screen {
@@ -21,7 +21,7 @@ export interface Screen {
    * Asked for each command that the table of methods permits, in order within a target. A rejection or a throw refuses the
    * command.
    */
-  onCommand(command: ClientCommand): Promise<Judged>
+  onCommand(command: ClientCommand): Promise<CommandFate>
   /**
    * May replace the result of a command before the client sees it. A throw refuses. Results of class `read` are forwarded at
    * once, in the order of events, without being asked for.

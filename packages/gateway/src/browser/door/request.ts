@@ -20,7 +20,7 @@ export interface BrowserRequest {
 /** Reads a call. */
 export function readRequest(adapter: Adapter, tool: BrowserTool, args: JsonObject): BrowserRequest {
   const history = historyOf(tool, args)
-  // A server that is told to use the history does not read an address beside it.
+  // If a call names a step in the history, the server ignores an address beside it.
   const address = tool.address === undefined || history ? undefined : args[tool.address]
   const page = adapter.page === undefined ? undefined : args[adapter.page]
   return {

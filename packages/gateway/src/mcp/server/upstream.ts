@@ -124,7 +124,7 @@ export interface Upstream {
   /** Sets the changes that the client wants to hear of (see `subscriptions/listen`). Replaces the earlier setting. */
   listen(wanted: WantedChanges): void
   /**
-   * Ends the process of a browser server and its browser, because it may still do a call that nobody waits for. The next request
+   * Ends the process of a browser server and its browser, because it may still perform a call whose caller has left. The next request
    * starts it again. Does nothing if `browser` is no longer that of the connected server.
    */
   abandon?(browser: BrowserCalls): Promise<void>
