@@ -1,6 +1,6 @@
 // `tollgate export`: writes an evidence pack. The file gets its name only when it is complete.
 
-import { createWriteStream, existsSync, linkSync, renameSync, rmSync } from 'node:fs'
+import { createWriteStream, existsSync, linkSync, openSync, renameSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import process from 'node:process'
 import { Readable } from 'node:stream'
@@ -133,7 +133,8 @@ async function writeNew(target: string, bytes: AsyncIterable<Uint8Array>): Promi
   const undo = (): void => rmSync(partial, { force: true })
   const forget = onInterrupt(undo)
   try {
-    const file = createWriteStream(partial, { flags: 'wx', mode: 0o600 })
+    // Opened at once: a stream opens its file later, perhaps after a failure has removed it.
+    const file = createWriteStream(partial, { fd: openSync(partial, 'wx', 0o600) })
     await pipeline(Readable.from(bytes), file)
     syncPath(partial, 'r+')
     giveName(partial, target)
