@@ -93,7 +93,7 @@ describe.skipIf(path === undefined).each(Object.entries(SERVERS))('%s', (_, serv
       {
         async onCommand(command) {
           const said = await guard.onCommand(command)
-          if (said !== 'pass') refused.push(command.method)
+          if (said !== 'pass' && 'refuse' in said) refused.push(command.method)
           return said
         },
         onResult: async (command, result) =>
