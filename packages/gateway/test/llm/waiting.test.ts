@@ -1,5 +1,9 @@
 // Requests that wait for the approval of a call, on a real gateway.
 
+import { subscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import type { Socket } from 'node:net'
 import { answerRequest, setFreeze } from '@tollgate/kernel/admin'
 import type { Decision, JsonObject } from '@tollgate/evidence'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -78,6 +82,14 @@ function verdictsOf(decisions: readonly Decision[]): readonly string[] {
   return decisions.map(({ verdict, reason_code: reason }) => `${verdict} ${reason}`)
 }
 
+/** The connections that servers of this thread accept from now on. */
+function accepted(): Socket[] {
+  const sockets: Socket[] = []
+  // Sound: Node documents this message.
+  subscribe('net.server.socket', (message) => void sockets.push((message as { socket: Socket }).socket))
+  return sockets
+}
+
 interface Waiting {
   readonly agent: LlmGate
   readonly principal: string
@@ -130,22 +142,22 @@ describe.each(FORMS)('a call that waits, in %s, streamed: %s', (form, stream) =>
     const agent = await gate.as(principal)
     upstream.script(PAY)
     const [path, body] = BODIES[form] ?? ['', {}]
-    const leaving = new AbortController()
-    const response = fetch(`${agent.url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${agent.token}`, ...WAITS },
-      body: JSON.stringify({ ...body, stream }),
-      signal: leaving.signal,
-    }).then((one) => one.text())
+    const connections = accepted()
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${agent.token}`, ...WAITS }
+    const client = httpRequest(`${agent.url}${path}`, { method: 'POST', headers, agent: false })
+    client.on('error', () => undefined).end(JSON.stringify({ ...body, stream }))
     const request = await asked(gate, principal)
-    leaving.abort()
-    await expect(response).rejects.toThrow()
+    const port = client.socket?.localPort
+    const closed = connections
+      .filter(({ remotePort }) => remotePort === port)
+      .map((one) => once(one, 'close'))
+    expect(closed).toHaveLength(1)
+    client.destroy()
+    await Promise.all(closed)
     const talk = async (): Promise<void> => {
       upstream.script({ text: 'Hello.' })
       await (await agent.post(path, { ...body, stream })).text()
     }
-    // The gateway has seen the end of the first connection before it answers on another.
-    await talk()
     await answer(gate, request, true)
     // A wait that was left running would use the approval before this request ends.
     await talk()
