@@ -4,6 +4,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { RowsReporter } from './tools/compat/reporter.ts'
 import { compiled, EXTERNAL } from './vitest.config.ts'
 
 const TEN_MINUTES = 10 * 60_000
@@ -12,6 +13,8 @@ export default defineConfig({
   plugins: [compiled],
   test: {
     globalSetup: 'tools/vitest-setup.ts',
+    setupFiles: 'tools/compat/setup.ts',
+    reporters: ['default', new RowsReporter()],
     server: EXTERNAL,
     include: ['packages/*/test/**/*.compat.ts'],
     pool: 'threads',

@@ -324,7 +324,7 @@ const ROOMS: readonly Room[] = [
   { at: 'tools', ...WORKSHOP },
   // The benchmark data is tested.
   { at: 'tools/test', ...WORKSHOP, paths: [...WORKSHOP.paths, 'bench'] },
-  { at: '*.config.*', dev: true, node: true },
+  { at: '*.config.*', paths: ['tools/compat'], dev: true, node: true },
   { at: 'packages/*/*.config.*', dev: true, node: true },
   { at: 'vectors' },
   { at: 'docs' },

@@ -1,4 +1,4 @@
-// Writes docs/reasons.md, docs/findings.md, docs/http.md, docs/llm-*.md and docs/policy.schema.json from tables in the source, and
+// Writes docs/reasons.md, docs/findings.md, docs/http.md, docs/llm-*.md, docs/policy.schema.json and docs/compatibility.md from tables, and
 // the generated parts of docs/gates.md, docs/formats.md, docs/verification.md and
 // docs/browser-guard.md. With --check, only compares.
 
@@ -8,6 +8,7 @@ import { adviceOf, REASONS, VERDICTS } from '../packages/evidence/src/reasons.ts
 import { httpReference } from '../packages/gateway/src/api/reference.ts'
 import { policySchemaText } from '../packages/gateway/src/workbench/policy-schema.ts'
 import { THREAT_CODES } from '../packages/kernel/src/gates/threat/finding.ts'
+import { compatibilityPage } from './compat/page.ts'
 import { llmPages } from './llm-pages.ts'
 import { FINDING_CODES } from '../packages/sentinel/src/codes.ts'
 
@@ -149,6 +150,7 @@ const DOCUMENTS = {
   'docs/findings.md': findings(),
   'docs/http.md': httpReference(),
   ...llmPages(NOTICE, table),
+  'docs/compatibility.md': compatibilityPage(NOTICE, table),
   'docs/policy.schema.json': policySchemaText(),
   'docs/gates.md': await pageWith('docs/gates.md', {
     'threat-codes': threatCodes(),

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { npm, saw } from '../../../tools/compat/saw.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -24,4 +25,5 @@ it('the example for Stagehand compiles', () => {
   const { stdout } = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' })
   rmSync(folder, { recursive: true })
   expect(stdout).toBe('')
+  saw(npm('@browserbasehq/stagehand', 'types, with `guardPage`'), 'HTTP, browser calls')
 })

@@ -3,6 +3,8 @@
 
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Mark } from '../../../../tools/compat/rows.ts'
+import { npm, saw } from '../../../../tools/compat/saw.ts'
 import { openGate } from '../mcp/gate.ts'
 import { connectPeer } from '../mcp/peers.ts'
 import {
@@ -21,6 +23,7 @@ const bin = (name: string): string =>
 /** How one server is used. */
 interface Driver {
   readonly browser: 'playwright' | 'devtools'
+  readonly package: string
   readonly command: readonly string[]
   /** The tools of the policy, with their effects. */
   readonly tools: Readonly<Record<string, string>>
@@ -37,6 +40,7 @@ interface Driver {
 const DRIVERS: readonly Driver[] = [
   {
     browser: 'playwright',
+    package: '@playwright/mcp',
     command: [bin('playwright-mcp')],
     tools: {
       browser_navigate: 'read',
@@ -57,6 +61,7 @@ const DRIVERS: readonly Driver[] = [
   },
   {
     browser: 'devtools',
+    package: 'chrome-devtools-mcp',
     command: [bin('chrome-devtools-mcp')],
     tools: {
       navigate_page: 'read',
@@ -134,6 +139,9 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
     agent.call(driver.click[0], driver.click[1](ref), meta)
   const change = (code: string): Promise<string> => agent.do(driver.evaluate[0], driver.evaluate[1](code))
 
+  const sawIt = (...marks: readonly Mark[]): void =>
+    saw(npm(driver.package), 'MCP, guarded browser', ...marks)
+
   /** Takes a snapshot and returns the reference of an element in it. */
   async function find(role: string, name: string): Promise<string> {
     const seen = await snapshot()
@@ -156,6 +164,7 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
     })
     expect(effects[0]?.status).toBe('COMPLETED')
     expect(site.asked).toEqual(['GET /paid'])
+    sawIt('allowed')
   })
 
   it('follows a link and comes back', async () => {
@@ -163,12 +172,14 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
     expect(await snapshot()).toContain('Next')
     await agent.do(...driver.back)
     expect(await snapshot()).toContain('Pay')
+    sawIt('allowed')
   })
 
   it('does nothing without a planner reference', async () => {
     await click(await find('button', 'Pay'), {})
     expect(await verdict(driver.click[0])).toBe('DENY COGNITIVE_FIREWALL_PLANNER_REF_REQUIRED')
     expect(site.asked).toEqual([])
+    sawIt('denied')
   })
 
   it('does nothing on a poisoned page', async () => {
@@ -177,12 +188,14 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
     await click(await find('button', 'Pay'))
     expect(await verdict(driver.click[0])).toBe('DENY COGNITIVE_FIREWALL_SENTINEL_DENY')
     expect(site.asked).toEqual(['GET /poisoned'])
+    sawIt('denied')
   })
 
   it('opens no page that the policy does not name', async () => {
     await agent.call(driver.open[0], driver.open[1](`${evil.origin}/page`))
     expect(await verdict(driver.open[0])).toBe('DENY COGNITIVE_FIREWALL_DOMAIN_DENY')
     expect(evil.asked).toEqual([])
+    sawIt('denied')
   })
 
   it('follows no link of a page to another one', async () => {
@@ -191,6 +204,7 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
     expect(textOf((await agent.call(...driver.snapshot)) as never)).not.toContain('Evil')
     expect(evil.asked).toEqual([])
     await open('/')
+    sawIt()
   })
 
   it.each([
@@ -206,6 +220,7 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
     await click(pay)
     expect(await verdict(driver.click[0])).toBe('DENY COGNITIVE_FIREWALL_TARGET_DENY')
     expect(site.asked).toEqual([])
+    sawIt('denied')
   })
 
   it('does not click what a page puts under the mouse, and says so', async () => {
@@ -213,6 +228,7 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
     const answer = await click(await find('button', 'Next page'))
     expect(textOf(answer as never)).toContain('[Tollgate] The gateway stopped this action')
     expect(site.asked).toEqual(['GET /trap'])
+    sawIt()
   })
 
   it('types after an approval, and not into a page that was swapped after it', async () => {
@@ -229,6 +245,7 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
       reason_code: 'APPROVAL_GRANTED',
       browser: { target_state: 'bound' },
     })
+    sawIt('escalated')
   })
 
   it('asks before text of one page is written to a page of another origin', async () => {
@@ -238,6 +255,7 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
     await agent.call(driver.type[0], driver.type[1](await find('textbox', 'Name'), 'INV-20931-77'))
     expect(await verdict(driver.type[0])).toBe('ESCALATE TAINT_APPROVAL_REQUIRED')
     expect(friend.asked).toEqual(['GET /form'])
+    sawIt()
   })
 
   it('acts in the tab that the call is about', async () => {
@@ -257,6 +275,7 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
     const { decision } = await agent.last(driver.click[0])
     expect(decision).toMatchObject({ verdict: 'ALLOW', browser: { target_state: 'bound' } })
     expect(site.asked).toEqual(['GET /second', 'GET /paid'])
+    sawIt('allowed')
   })
 
   it('is started again with a new browser after its browser has ended', async () => {
@@ -264,6 +283,7 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
     expect((await agent.call(...driver.snapshot)).isError).toBe(true)
     await expect.poll(() => open('/').catch(() => ''), { timeout: 60_000 }).not.toBe('')
     expect(await snapshot()).toContain('Pay')
+    sawIt()
   })
 
   it('sends nothing to a host that the policy does not name, whatever a page does', async () => {
@@ -284,6 +304,7 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
     // It listens: without a guard, it is reached.
     await fetch(`${evil.origin}/control`)
     expect(evil.asked).toEqual(['GET /control'])
+    sawIt()
   })
 })
 
@@ -313,5 +334,6 @@ describe('a wrapped entry of a client', () => {
     expect(site.asked).toEqual(['GET /'])
     await gate.close()
     await site.close()
+    saw(npm('@playwright/mcp', 'wrapped'), 'MCP, guarded browser', 'allowed', 'denied')
   })
 })

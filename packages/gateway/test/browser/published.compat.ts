@@ -3,9 +3,12 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { npm, saw } from '../../../../tools/compat/saw.ts'
 import { connectPeer } from '../mcp/peers.ts'
 
 const PUBLISHED: unknown = JSON.parse(readFileSync(new URL('published-tools.json', import.meta.url), 'utf8'))
+
+const PACKAGES = { playwright: '@playwright/mcp', devtools: 'chrome-devtools-mcp' } as const
 
 /** Every option that adds tools. */
 const ALL = {
@@ -31,6 +34,7 @@ it.each(['playwright', 'devtools'] as const)('%s lists the recorded tools', asyn
   const found: Record<string, unknown> = {}
   for (const tool of listed) found[tool.name] = Object.keys(tool.inputSchema.properties ?? {}).sort()
   expect(sorted(found)).toEqual(recorded(name))
+  saw(npm(PACKAGES[name]), 'MCP, guarded browser')
 })
 
 function recorded(name: 'playwright' | 'devtools'): unknown {

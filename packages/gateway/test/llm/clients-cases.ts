@@ -2,7 +2,10 @@
 
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import type { Mark } from '../../../../tools/compat/rows.ts'
+import { sawNothing } from '../../../../tools/compat/saw.ts'
 import { CLIENTS, openToolbox, type AgentClient, type Outcome, type Ran } from './clients.ts'
+import { sawClient } from './sightings.ts'
 import { startUpstream, type Step, type Upstream } from './upstream.ts'
 
 /** An error, or the stream event that some clients return instead. */
@@ -19,6 +22,8 @@ export interface Door {
   /** The base URL for `@ai-sdk/anthropic`, with `/v1`. */
   readonly anthropicV1: string
   readonly key: string
+  /** Whether a gateway decides; if not, this is the control. */
+  readonly governed: boolean
   close(): Promise<void>
 }
 
@@ -44,6 +49,8 @@ interface Case {
   readonly modes?: readonly ('buffered' | 'streamed')[]
   /** Whether it mostly waits, so that all clients may run at once. */
   readonly waits?: boolean
+  /** The kinds of calls that are seen. */
+  readonly marks: readonly Mark[]
   check(seen: Seen): void | Promise<void>
 }
 
@@ -59,38 +66,45 @@ const DONE: Step = { text: LAST_WORD }
 const ALLOWED: readonly Case[] = [
   {
     title: 'one call, then the last word',
+    marks: ['allowed'],
     steps: [{ text: 'Let me see.', calls: [READ] }, DONE],
     check: (seen) => expectDone(seen, [READ]),
   },
   {
     title: 'a thought, then a call',
+    marks: ['allowed'],
     steps: [{ reasoning: 'There is a note.', text: 'Let me see.', calls: [READ] }, DONE],
     check: (seen) => expectDone(seen, [READ]),
   },
   {
     title: 'parallel calls, and words after them',
+    marks: ['allowed', 'parallel'],
     steps: [{ calls: [READ, READ_OTHER], thenText: 'Both.' }, DONE],
     check: (seen) => expectDone(seen, [READ, READ_OTHER]),
   },
   {
     title: 'interleaved parallel calls',
+    marks: ['allowed', 'parallel'],
     modes: ['streamed'],
     steps: [{ text: 'Both.', calls: [READ, READ_OTHER], interleave: true }, DONE],
     check: (seen) => expectDone(seen, [READ, READ_OTHER]),
   },
   {
     title: 'all in one chunk',
+    marks: ['allowed', 'parallel'],
     steps: [{ text: 'Let me see.', calls: [READ, READ_OTHER], chunks: 'whole' }, DONE],
     check: (seen) => expectDone(seen, [READ, READ_OTHER]),
   },
   {
     title: 'byte by byte',
+    marks: ['allowed'],
     modes: ['streamed'],
     steps: [{ text: 'Let me see: ☂.', calls: [READ], chunks: 'bytes' }, DONE],
     check: (seen) => expectDone(seen, [READ]),
   },
   {
     title: 'gzip',
+    marks: ['allowed'],
     steps: [
       { text: 'Let me see.', calls: [READ], gzip: true },
       { text: LAST_WORD, gzip: true },
@@ -99,6 +113,7 @@ const ALLOWED: readonly Case[] = [
   },
   {
     title: 'too many requests, then a reply: the client retries',
+    marks: ['allowed'],
     retries: 1,
     waits: true,
     steps: [{ status: 429, retryAfterMs: 5 }, { calls: [READ] }, DONE],
@@ -109,6 +124,7 @@ const ALLOWED: readonly Case[] = [
   },
   {
     title: 'an upstream that fails: the client learns with which status',
+    marks: [],
     steps: [{ status: 503 }],
     check({ outcome, error, ran }) {
       expect(outcome).toBeUndefined()
@@ -118,6 +134,7 @@ const ALLOWED: readonly Case[] = [
   },
   {
     title: 'a connection that breaks amid the arguments: an error, and nothing ran',
+    marks: [],
     steps: [{ text: 'Let me see.', calls: [READ], dieAfter: 'arguments' }],
     async check({ outcome, error, ran, upstream }) {
       expect(outcome).toBeUndefined()
@@ -139,12 +156,14 @@ const CUT: Case['steps'] = [{ text: 'Let me see.', calls: [{ ...READ, cutAt: '{"
 const UNGOVERNED: readonly Case[] = [
   {
     title: 'any call runs',
+    marks: [],
     steps: [{ calls: [READ, MAIL] }, DONE],
     check: (seen) => expectDone(seen, [READ, MAIL]),
   },
   {
     // The client completes cut arguments by guessing and runs them: one reason to withhold such calls.
     title: 'cut amid the arguments: some clients run what they make of them',
+    marks: [],
     steps: CUT,
     check({ client, stream, ran, upstream }) {
       const guesses = client.name.startsWith('langchain') && stream
@@ -180,15 +199,17 @@ function deniedCases(refusal: RegExp): readonly Case[] {
   return [
     {
       title: 'denied: the loop ends with the refusal',
+      marks: ['denied'],
       steps: [{ text: 'Let me see.', calls: [MAIL] }],
       check(seen) {
         check(seen)
         expect(seen.outcome?.text).toContain('Let me see.')
       },
     },
-    { title: 'denied, with nothing else in the reply', steps: [{ calls: [MAIL] }], check },
+    { title: 'denied, with nothing else in the reply', marks: ['denied'], steps: [{ calls: [MAIL] }], check },
     {
       title: 'denied after a thought, with words after it',
+      marks: ['denied'],
       steps: [{ reasoning: 'They want a mail.', calls: [MAIL], thenText: 'Sent it.' }],
       check(seen) {
         check(seen)
@@ -197,13 +218,15 @@ function deniedCases(refusal: RegExp): readonly Case[] {
     },
     {
       title: 'denied, byte by byte',
+      marks: ['denied'],
       modes: ['streamed'],
       steps: [{ calls: [MAIL], chunks: 'bytes' }],
       check,
     },
-    { title: 'denied, in gzip', steps: [{ calls: [MAIL], gzip: true }], check },
+    { title: 'denied, in gzip', marks: ['denied'], steps: [{ calls: [MAIL], gzip: true }], check },
     {
       title: 'a connection that breaks amid the arguments of a denied call',
+      marks: [],
       steps: [{ text: 'Let me see.', calls: [MAIL], dieAfter: 'arguments' }],
       check(seen) {
         expect(seen.outcome).toBeUndefined()
@@ -215,6 +238,8 @@ function deniedCases(refusal: RegExp): readonly Case[] {
   ]
 }
 
+const MIXED: readonly Mark[] = ['allowed', 'denied', 'parallel']
+
 function mixedCases(refusal: RegExp): readonly Case[] {
   const check = (seen: Seen): void => {
     expectDone(seen, [READ])
@@ -223,25 +248,34 @@ function mixedCases(refusal: RegExp): readonly Case[] {
     if (seen.client.name !== 'ai, @ai-sdk/openai') expect(saidTo(seen.upstream)).toMatch(refusal)
   }
   return [
-    { title: 'mixed: one runs, the other does not', steps: [{ calls: [READ, MAIL] }, DONE], check },
+    {
+      title: 'mixed: one runs, the other does not',
+      marks: MIXED,
+      steps: [{ calls: [READ, MAIL] }, DONE],
+      check,
+    },
     {
       title: 'mixed, the denied one first, with words around',
+      marks: MIXED,
       steps: [{ text: 'Let me see.', calls: [MAIL, READ], thenText: 'There.' }, DONE],
       check,
     },
     {
       title: 'mixed, after a thought',
+      marks: MIXED,
       steps: [{ reasoning: 'A note and a mail.', calls: [READ, MAIL] }, DONE],
       check,
     },
     {
       title: 'mixed, interleaved',
+      marks: MIXED,
       modes: ['streamed'],
       steps: [{ text: 'Both.', calls: [MAIL, READ], interleave: true }, DONE],
       check,
     },
     {
       title: 'mixed, byte by byte',
+      marks: MIXED,
       modes: ['streamed'],
       steps: [{ calls: [READ, MAIL], interleave: true, chunks: 'bytes' }, DONE],
       check,
@@ -253,6 +287,7 @@ function cutCases(refusal: RegExp): readonly Case[] {
   return [
     {
       title: 'cut amid the arguments: refused, and nothing ran',
+      marks: [],
       steps: CUT,
       check(seen) {
         expect(seen.ran).toEqual([])
@@ -265,6 +300,7 @@ function cutCases(refusal: RegExp): readonly Case[] {
     },
     {
       title: 'cut in the second call: it does not run, whatever becomes of the first',
+      marks: [],
       steps: [{ calls: [READ, { ...MAIL, cutAt: '{"to":"eve@attacker.example"'.length }] }, DONE],
       check(seen) {
         expect(seen.ran.filter(({ name }) => name !== READ.name)).toEqual([])
@@ -284,6 +320,8 @@ function defineCases(through: Through, cases: readonly Case[]): void {
             await withUpstream(through, one.steps, async (upstream, door) => {
               const stream = mode === 'streamed'
               await one.check(await runOnce(client, { stream, retries: one.retries ?? 0, upstream, door }))
+              if (door.governed) sawClient(client, stream, ...one.marks)
+              else sawNothing('the control has no gateway')
             })
           })
         }

@@ -25,6 +25,7 @@ gatewayCases(async (upstream) => {
     anthropicRoot: `${door.url}/anthropic`,
     anthropicV1: `${door.url}/anthropic/v1`,
     key: door.token,
+    governed: true,
     close: () => door.close(),
   }
 }, /\[Tollgate\] The call(?: to `send_mail`| to `read_note`)? was not run/)

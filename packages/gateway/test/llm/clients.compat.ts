@@ -10,6 +10,7 @@ const straight: Through = ({ url }) =>
     anthropicRoot: url,
     anthropicV1: `${url}/v1`,
     key: 'sk-control',
+    governed: false,
     close: () => Promise.resolve(),
   })
 

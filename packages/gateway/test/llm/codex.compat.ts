@@ -1,6 +1,8 @@
 // The real Codex CLI behind the gateway, out of the box: only its provider block is set.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Mark } from '../../../../tools/compat/rows.ts'
+import { npm, saw } from '../../../../tools/compat/saw.ts'
 import { runCodex, type CodexRun } from './codex.ts'
 import { openLlmGate, type LlmGate } from './gate.ts'
 import { startUpstream, type Step, type Upstream } from './upstream.ts'
@@ -29,6 +31,11 @@ afterAll(async () => {
   await gate.close()
   await upstream.close()
 })
+
+/** Codex always streams. */
+function sawCodex(...marks: readonly Mark[]): void {
+  saw(npm('@openai/codex'), 'LLM, Responses', 'streamed', ...marks)
+}
 
 interface Played extends CodexRun {
   readonly agent: LlmGate
@@ -66,6 +73,7 @@ describe('codex', () => {
       'exec_command ALLOW',
     ])
     expect(await played.agent.effects()).toMatchObject([{ status: 'COMPLETED' }])
+    sawCodex('allowed')
   })
 
   test('tells nothing about its machine to the model server, and offers no tool of the provider', async () => {
@@ -76,6 +84,7 @@ describe('codex', () => {
     expect(requests[0]?.text).not.toContain('"web_search"')
     expect(JSON.stringify(requests[0]?.headers)).not.toContain('installation_id')
     expect(requests[0]?.body).toMatchObject({ store: false, tool_choice: 'auto' })
+    sawCodex()
   })
 
   test('shows the refusal of a denied command, and does not run it', async () => {
@@ -85,6 +94,7 @@ describe('codex', () => {
     expect(String(saidBy(played).at(-1))).toContain('[Tollgate] The call to `exec_command` was not run.')
     expect(JSON.stringify(played.events)).not.toContain('stolen.txt')
     expect(played.requests).toHaveLength(1)
+    sawCodex('denied')
   })
 
   test('continues after a reply in which one of two commands is denied', async () => {
@@ -94,11 +104,13 @@ describe('codex', () => {
     expect(saidBy(played)).toContain('Done.')
     expect(played.requests[1]?.text).toContain('milk, bread')
     expect(played.requests[1]?.text).not.toContain('rm note.txt')
+    sawCodex('allowed', 'denied', 'parallel')
   })
 
   test('gives up on a request that the gateway refuses, with the reason', async () => {
     const run = await runCodex(gate.url, 'no-token', 'Read the note.')
     expect(run.code).not.toBe(0)
     expect(JSON.stringify(run.events) + run.stderr).toContain('token')
+    sawCodex()
   })
 })

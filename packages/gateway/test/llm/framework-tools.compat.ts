@@ -6,8 +6,11 @@ import { ChatOpenAI } from '@langchain/openai'
 import { createAgent, toolStrategy } from 'langchain'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { Mark } from '../../../../tools/compat/rows.ts'
+import { npm, saw } from '../../../../tools/compat/saw.ts'
 import { openLlmGate, type LlmGate } from './gate.ts'
 import { runHandoff } from './openai-agents.ts'
+import { LLM_DOORS } from './sightings.ts'
 import { startUpstream, type Step, type Upstream } from './upstream.ts'
 
 const POLICY = readFileSync(
@@ -36,8 +39,14 @@ afterAll(async () => {
   await upstream.close()
 })
 
-type Model = 'ChatOpenAI' | 'ChatOpenAI by Responses' | 'ChatAnthropic'
-const MODELS: readonly Model[] = ['ChatOpenAI', 'ChatOpenAI by Responses', 'ChatAnthropic']
+const DIALECTS = {
+  ChatOpenAI: 'chat',
+  'ChatOpenAI by Responses': 'responses',
+  ChatAnthropic: 'anthropic',
+} as const
+type Model = keyof typeof DIALECTS
+// Sound: the keys of a constant.
+const MODELS = Object.keys(DIALECTS) as readonly Model[]
 
 function modelOf(name: Model, { url, token: apiKey }: LlmGate): ChatOpenAI | ChatAnthropic {
   if (name === 'ChatAnthropic')
@@ -69,14 +78,18 @@ const DENIED = /\[Tollgate\] The call to `[\w-]+` was not run\. Denied \(POLICY_
 describe.each(MODELS)('LangChain.js, %s', (name) => {
   const structured = async (agent: LlmGate): Promise<unknown> =>
     modelOf(name, agent).withStructuredOutput(NOTE, { method: 'functionCalling' }).invoke('Read it.')
+  const sawModel = (...marks: readonly Mark[]): void =>
+    saw(npm('langchain', name), LLM_DOORS[DIALECTS[name]], 'structured', ...marks)
   const asked = [{ calls: [{ name: 'extract', args: ARGS }] }]
 
   test('gets its structured output', async () => {
     expect(await at(allowing, asked, structured)).toEqual(ARGS)
+    sawModel('allowed')
   })
 
   test('gets an error with the reason if the output is denied, and not nothing', async () => {
     expect(String(await at(denying, asked, structured))).toMatch(DENIED)
+    sawModel('denied')
   })
 
   const agentOf = async (agent: LlmGate): Promise<unknown> => {
@@ -88,10 +101,12 @@ describe.each(MODELS)('LangChain.js, %s', (name) => {
 
   test('gets the response of an agent with a tool strategy', async () => {
     expect(await at(allowing, called, agentOf)).toEqual(ARGS)
+    sawModel('allowed')
   })
 
   test('gets an error with the reason if that response is denied', async () => {
     expect(String(await at(denying, called, agentOf))).toMatch(DENIED)
+    sawModel('denied')
   })
 })
 
@@ -100,11 +115,16 @@ describe.each([true, false])('a handoff of the OpenAI Agents SDK, by Responses: 
     runHandoff({ baseURL: `${agent.url}/openai/v1`, apiKey: agent.token, useResponses, stream: false })
   const handoff: Step = { calls: [{ name: 'transfer_to_billing', args: {} }] }
 
+  const sawHandoff = (mark: Mark): void =>
+    saw(npm('@openai/agents', 'handoff'), LLM_DOORS[useResponses ? 'responses' : 'chat'], mark)
+
   test('reaches the other agent', async () => {
     expect(await at(allowing, [handoff, { text: 'Paid.' }], run)).toEqual(['billing', 'Paid.'])
+    sawHandoff('allowed')
   })
 
   test('that is denied is an error with the reason', async () => {
     expect(String(await at(denying, [handoff], run))).toMatch(DENIED)
+    sawHandoff('denied')
   })
 })

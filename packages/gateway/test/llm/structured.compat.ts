@@ -1,8 +1,11 @@
 // Agents that must answer in JSON, on the OpenAI Agents SDK behind a real gateway.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Mark } from '../../../../tools/compat/rows.ts'
+import { npm, saw } from '../../../../tools/compat/saw.ts'
 import { openLlmGate, type LlmGate } from './gate.ts'
 import { runAgent } from './openai-agents.ts'
+import { LLM_DOORS, streamedIf } from './sightings.ts'
 import { startUpstream, type Step, type Upstream } from './upstream.ts'
 
 let gate: LlmGate
@@ -40,8 +43,14 @@ describe.each(MODES)('an agent of the OpenAI Agents SDK, $title', ({ useResponse
     return { output, ran }
   }
 
+  function sawAgents(...marks: readonly Mark[]): void {
+    const door = LLM_DOORS[useResponses ? 'responses' : 'chat']
+    saw(npm('@openai/agents', 'output type'), door, 'structured', ...streamedIf(stream), ...marks)
+  }
+
   test('gets its JSON after an allowed call', async () => {
     expect(await run({ calls: [READ] }, ANSWER)).toEqual({ output: { text: 'milk' }, ran: ['read_note'] })
+    sawAgents('allowed')
   })
 
   test('gets the reason as a refusal if the only call is denied', async () => {
@@ -49,10 +58,12 @@ describe.each(MODES)('an agent of the OpenAI Agents SDK, $title', ({ useResponse
     expect(ran).toEqual([])
     expect(output).toMatchObject({ name: 'ModelRefusalError' })
     expect(String(output)).toContain('[Tollgate] The call to `send_mail` was not run.')
+    sawAgents('denied')
   })
 
   test('continues with the allowed call beside a denied one', async () => {
     const { output, ran } = await run({ calls: [MAIL, READ] }, ANSWER)
     expect({ output, ran }).toEqual({ output: { text: 'milk' }, ran: ['read_note'] })
+    sawAgents('allowed', 'denied', 'parallel')
   })
 })

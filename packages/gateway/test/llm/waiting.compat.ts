@@ -3,9 +3,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { answerRequest } from '@tollgate/kernel/admin'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { npm, saw } from '../../../../tools/compat/saw.ts'
 import { CLIENTS, openToolbox } from './clients.ts'
 import { runCodex } from './codex.ts'
 import { openDoorTo, openLlmGate, type LlmGate } from './gate.ts'
+import { sawClient } from './sightings.ts'
 import { startUpstream, type Step, type Upstream } from './upstream.ts'
 
 const POLICY = `
@@ -85,6 +87,7 @@ describe.each(CLIENTS)('$name', (client) => {
     })
     expect(outcome).toMatchObject({ text: 'All done.', turns: 2 })
     expect(tools.ran).toEqual([{ name: 'read_note', args: { name: 'list' } }])
+    sawClient(client, stream, 'escalated')
   })
 })
 
@@ -96,4 +99,5 @@ test('codex waits for an approval, and runs the command', async () => {
     expect(upstream.requests).toHaveLength(2)
     expect(upstream.requests[1]?.text).toContain('milk, bread')
   })
+  saw(npm('@openai/codex'), 'LLM, Responses', 'escalated', 'streamed')
 })

@@ -1,6 +1,7 @@
 // The conformance suite against the everything server, and against a server that has all features of both protocols.
 
 import { expect, test } from 'vitest'
+import { sawNothing } from '../../../../tools/compat/saw.ts'
 import { EXCEPTIONS, testConformance } from './conformance.ts'
 import { startEverything, startSubject } from './peers.ts'
 
@@ -16,4 +17,5 @@ test('every exception is for a compared check and has a reason', () => {
   for (const reasons of Object.values(EXCEPTIONS)) {
     for (const reason of Object.values(reasons)) expect(reason.length).toBeGreaterThan(40)
   }
+  sawNothing('the test of the exceptions runs no client')
 })

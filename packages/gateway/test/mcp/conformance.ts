@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { npm, saw } from '../../../../tools/compat/saw.ts'
 import { newFolder } from '../gateway-rig.ts'
 import { openGate, type Gate } from './gate.ts'
 import type { Started } from './peers.ts'
@@ -156,17 +157,23 @@ export function testConformance({ name, start, least }: Target): void {
       await server.stop()
     })
 
+    const sawSuite = (): void =>
+      saw(npm('@modelcontextprotocol/conformance', `against ${name}`), 'MCP, HTTP', 'allowed')
+
     test('find enough to compare', () => {
       expect(pair.direct.size).toBeGreaterThan(least.total)
       expect(passes(pair.direct).length).toBeGreaterThan(least.passed)
+      sawSuite()
     })
 
     test('every check that passes directly passes through the gateway, except the exceptions', () => {
       expect(compare(pair, exceptions).unexpected).toEqual([])
+      sawSuite()
     })
 
     test('every exception is still needed', () => {
       expect(compare(pair, exceptions).needless).toEqual([])
+      sawSuite()
     })
   })
 }

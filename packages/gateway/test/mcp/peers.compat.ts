@@ -22,6 +22,7 @@ import {
   type Started,
 } from './peers.ts'
 import { play, type ServerName } from './scripts.ts'
+import { sawPeer, sawServer, type McpDoor } from './sightings.ts'
 
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/5+hHgAHggJ/PchI7wAAAABJRU5ErkJggg=='
@@ -103,8 +104,14 @@ function inTurn<T>(server: string, run: () => Promise<T>): Promise<T> {
 }
 
 /** Steps that one protocol lacks are not compared. */
-function shared(saw: Record<string, unknown>, expected: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(expected).filter(([step]) => step in saw))
+function shared(found: Record<string, unknown>, expected: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(expected).filter(([step]) => step in found))
+}
+
+/** An allowed call between a client and a server. */
+function sawBoth(kind: Kind, server: ServerName, door: McpDoor): void {
+  sawPeer(kind, door, 'allowed')
+  sawServer(server, door, 'allowed')
 }
 
 const SERVERS: readonly ServerName[] = ['everything', 'filesystem', 'memory', 'modern']
@@ -117,16 +124,18 @@ describe('an allowed call is answered as without a gateway', () => {
   ]
   describe.concurrent.each(overHttp)('over HTTP, from %s', (server, script) => {
     test.each(KINDS)('to client %s', async (kind) => {
-      const saw = await inTurn(server, () => playAt(kind, gate.place(server), script))
-      expect(saw).toEqual(shared(saw, await directly(script)))
+      const found = await inTurn(server, () => playAt(kind, gate.place(server), script))
+      expect(found).toEqual(shared(found, await directly(script)))
+      sawBoth(kind, script, 'MCP, HTTP')
     })
   })
 
   describe.concurrent.each(SERVERS)('over stdio, from %s', (server) => {
     test.each(KINDS)('to client %s', async (kind) => {
       const place = gate.wrapped(server, commandOf(server), envOf(server, `stdio-${kind}`))
-      const saw = await playAt(kind, place, server)
-      expect(saw).toEqual(shared(saw, await directly(server)))
+      const found = await playAt(kind, place, server)
+      expect(found).toEqual(shared(found, await directly(server)))
+      sawBoth(kind, server, 'MCP, stdio')
     })
   })
 
@@ -140,6 +149,7 @@ describe('an allowed call is answered as without a gateway', () => {
       expect(count('hang')).toBeGreaterThanOrEqual(KINDS.length)
       await vi.waitFor(() => expect(count('hang was cancelled')).toBe(count('hang')), 5000)
     }
+    sawServer('everything', 'MCP, HTTP', 'allowed')
   })
 
   test('servers get the arguments, and nothing that belongs to the gateway', async () => {
@@ -152,6 +162,7 @@ describe('an allowed call is answered as without a gateway', () => {
     for (const secret of [gate.token, 'handle-of-a-session', 'word-for-nobody', 'tollgate', gate.data]) {
       expect(text).not.toContain(secret)
     }
+    sawServer('everything', 'MCP, HTTP', 'allowed')
   })
 
   test('every call that ran has a decision and an effect, and ran once', async () => {
@@ -162,6 +173,7 @@ describe('an allowed call is answered as without a gateway', () => {
     )
     const ran = readFileSync(counter('modern-http'), 'utf8').split('\n')
     expect(ran.filter((line) => line === 'echo').length).toBe(KINDS.length)
+    sawServer('modern', 'MCP, HTTP', 'allowed')
   })
 })
 
@@ -194,6 +206,7 @@ describe('all servers in one', () => {
       expect(await peer.ask('resources/read', { uri: 'memo:///five' })).toMatchObject({
         error: { code: -32602 },
       })
+      sawPeer(kind, 'MCP, HTTP', 'allowed')
     } finally {
       await peer.close()
     }
@@ -223,12 +236,12 @@ describe('a denied call does not reach the server', () => {
       return params?.name === name
     }).length
 
-  const doors: readonly (readonly [string, () => Place])[] = [
-    ['HTTP', () => gate.place('everything')],
-    ['stdio', () => gate.wrapped('everything', commandOf('everything'))],
+  const doors: readonly (readonly [McpDoor, () => Place])[] = [
+    ['MCP, HTTP', () => gate.place('everything')],
+    ['MCP, stdio', () => gate.wrapped('everything', commandOf('everything'))],
   ]
 
-  describe.each(doors)('over %s', (_door, place) => {
+  describe.each(doors)('over %s', (door, place) => {
     test.each(KINDS)('for client %s', async (kind) => {
       const peer = await connectPeer(kind, place())
       const call = (name: string, args: object = {}): Promise<Answer> =>
@@ -240,6 +253,8 @@ describe('a denied call does not reach the server', () => {
         const unknown = await call('no-such-tool')
         expect('error' in unknown || unknown.isError === true).toBe(true)
         expect(reached('no-such-tool')).toBe(0)
+        sawPeer(kind, door, 'denied', 'escalated')
+        sawServer('everything', door, 'denied', 'escalated')
       } finally {
         await peer.close()
       }
@@ -332,6 +347,7 @@ describe('an unapproved server', () => {
     for (const method of ['tools/call', 'resources/read', 'prompts/get']) expect(sent).not.toContain(method)
     const record = await gate.record('unseen/echo')
     expect(record).toMatchObject([{ decision: { verdict: 'ESCALATE' }, effects: [] }])
+    sawServer('everything', 'MCP, stdio', 'denied')
   })
 })
 
@@ -381,5 +397,6 @@ describe('faculties', () => {
         })),
       )
     }
+    sawPeer(kind, 'MCP, HTTP', 'denied')
   })
 })

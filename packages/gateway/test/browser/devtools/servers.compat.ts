@@ -8,6 +8,7 @@ import { findChromium, startChromium, type Chromium } from '../../../src/browser
 import { startEndpoint, type Endpoint } from '../../../src/browser/devtools/endpoint.ts'
 import { watchTargets, type Target, type Targets } from '../../../src/browser/devtools/targets.ts'
 import { createProjection } from '../../../src/browser/projection/project.ts'
+import { npm, saw } from '../../../../../tools/compat/saw.ts'
 import { connectPeer, type Peer } from '../../mcp/peers.ts'
 import { serveSite, type Site } from './rig.ts'
 
@@ -22,6 +23,7 @@ const PAGES = {
 }
 
 interface Server {
+  readonly package: string
   readonly program: string
   args(endpoint: Endpoint): readonly string[]
   readonly open: (url: string) => readonly [tool: string, args: object]
@@ -34,6 +36,7 @@ interface Server {
 
 const SERVERS: Readonly<Record<string, Server>> = {
   playwright: {
+    package: '@playwright/mcp',
     program: 'playwright-mcp',
     args: ({ url, headers }) => [
       `--cdp-endpoint=${url}`,
@@ -48,6 +51,7 @@ const SERVERS: Readonly<Record<string, Server>> = {
     box: { x: 20, y: 20, width: 100, height: 30 },
   },
   devtools: {
+    package: 'chrome-devtools-mcp',
     program: 'chrome-devtools-mcp',
     args: ({ url, headers }) => [
       `--wsEndpoint=${url}`,
@@ -130,5 +134,6 @@ describe.skipIf(path === undefined).each(Object.entries(SERVERS))('%s', (_, serv
     expect(refused).toEqual([])
     expect(await clickOn('/swap')).toBe('something else is at the place of the element')
     expect(site.requests.filter((url) => url.startsWith('/clicked'))).toEqual(['/clicked-next'])
+    saw(npm(server.package), 'MCP, guarded browser')
   })
 })

@@ -1,0 +1,5 @@
+// Runs before each file of compat tests.
+
+import { requireRows } from './saw.ts'
+
+requireRows()
