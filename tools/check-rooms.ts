@@ -85,7 +85,7 @@ const ROOMS: readonly Room[] = [
   ...['index.ts', 'admin.ts', 'detection.ts', 'policy.ts', 'workbench.ts'].map((name) =>
     kernelRoom(name, ''),
   ),
-  ...['error.ts', 'names.ts', 'plain.ts', 'rates.ts', 'units.ts', 'kernel.ts'].map((name) =>
+  ...['error.ts', 'names.ts', 'plain.ts', 'rates.ts', 'spellings.ts', 'units.ts', 'kernel.ts'].map((name) =>
     kernelRoom(name),
   ),
   kernelRoom('destinations'),
@@ -341,7 +341,7 @@ function tests(name: string, ...below: readonly string[]): Room {
 /** A room of the kernel: it may import the small root files and the types of every room. */
 function kernelRoom(name: string, ...reaches: readonly string[]): Room {
   const at = (each: string): string => `packages/kernel/src${each === '' ? '' : `/${each}`}`
-  const low = ['error.ts', 'names.ts', 'plain.ts', 'rates.ts', 'units.ts']
+  const low = ['error.ts', 'names.ts', 'plain.ts', 'rates.ts', 'spellings.ts', 'units.ts']
   return {
     at: at(name),
     paths: [...low, ...reaches].map(at),

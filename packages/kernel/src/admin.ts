@@ -17,3 +17,4 @@ export {
 export { scopeOf, setScope, type ScopeSet } from './admin/scopes.ts'
 export { readPageInput, shownInput, type PageInput } from './gates/browser/page.ts'
 export { chainOf, isDelegateOnly, type RegisteredDelegation } from './gates/delegation/delegations.ts'
+export { plainName } from './spellings.ts'

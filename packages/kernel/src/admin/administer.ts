@@ -7,7 +7,7 @@ import type { Pin, PolicyActivation } from '@tollgate/evidence'
 import { readBecause } from './because.ts'
 import { KernelError } from '../error.ts'
 import { FLOOD_GUARD, type FreezeOrder, recordFreeze } from './freezes.ts'
-import type { Kernel } from '../kernel.ts'
+import { policyOf, type Kernel } from '../kernel.ts'
 import type { Appended } from '../ledger/ledger.ts'
 import type { Policy } from '../policy/parse/parse.ts'
 
@@ -40,7 +40,7 @@ export async function activatePolicy(
 /**
  * Freezes or unfreezes. It applies to every call that is decided after it.
  *
- * @throws KernelError `REQUEST_INVALID` if `by` is the reserved name of the flood guard.
+ * @throws KernelError `REQUEST_INVALID` if `by` is the reserved name of the flood guard, or if `target` can mean several tools.
  */
 export async function setFreeze(kernel: Kernel, order: FreezeOrder): Promise<Appended> {
   const tenant = order.tenant ?? kernel.tenant
@@ -50,8 +50,29 @@ export async function setFreeze(kernel: Kernel, order: FreezeOrder): Promise<App
   const because = readBecause(given)
   return kernel.ledger.append({
     reserved: true,
-    run: (turn) => recordFreeze(kernel, turn, { ...rest, tenant, ...(because !== undefined && { because }) }),
+    run: (turn) =>
+      recordFreeze(kernel, turn, {
+        ...rest,
+        tenant,
+        ...toolToFreeze(kernel, order, tenant),
+        ...(because !== undefined && { because }),
+      }),
   })
+}
+
+/** Returns the canonical name of a tool to freeze: calls by all its spellings are judged under this name. */
+function toolToFreeze(
+  kernel: Kernel,
+  { scope, target, frozen }: FreezeOrder,
+  tenant: string,
+): { target?: string } {
+  if (scope !== 'tool' || target === undefined) return {}
+  // A tool that is frozen under another name, for example before its server was known, is released under that name.
+  if (!frozen && kernel.freezes.tool({ tenant, tool: target })) return {}
+  const [only = target, ...others] = kernel.catalogue.meant(target, policyOf(kernel, tenant))
+  if (others.length === 0) return { target: only }
+  const listed = [only, ...others].map((tool) => `\`${tool}\``).join(' or ')
+  throw new KernelError('REQUEST_INVALID', `\`${target}\` can mean ${listed}; name one of them`)
 }
 
 /**

@@ -3,6 +3,7 @@
 import { canonicalize, sha256Hex, type JsonObject } from '@tollgate/evidence/core'
 import type { Policy, ToolDeclaration } from '../policy/parse/parse.ts'
 import type { ArgumentsSchema } from '../gates/schema/schema.ts'
+import { createSpellings, type Spellings } from '../spellings.ts'
 import { DETECTORS } from '../gates/index.ts'
 
 /** The complete definition of a tool as its server gives it: description, schemas and annotations. */
@@ -44,8 +45,15 @@ export interface Catalogue {
   readonly changes: number
   /** How often an offered definition was new or different. */
   readonly offerChanges: number
-  /** Returns the facts about a tool under a policy; undefined if the tool is unknown. */
+  /** Returns the facts about a tool under a policy, by its canonical name; undefined if the tool is unknown. */
   find(tool: string, policy: Policy): KnownTool | undefined
+  /**
+   * Returns the tools that a name can mean: tools that are offered or pinned, or that the policy declares without `*`. Several if
+   * the name is ambiguous, none if no tool has it.
+   */
+  meant(name: string, policy: Policy): readonly string[]
+  /** Returns the facts about the tool that a name means; of the name itself if it is unknown or ambiguous. */
+  findNamed(name: string, policy: Policy): KnownTool | undefined
 }
 
 /** A pinned definition with its compiled schema. */
@@ -70,12 +78,16 @@ export function createCatalogue(): Catalogue {
   const pins = new Map<string, Pinned>()
   // A cache of facts by policy and tool name. Any change clears all of it.
   let remembered = new WeakMap<Policy, Map<string, KnownTool | undefined>>()
-  const forget = (): void => void (remembered = new WeakMap())
+  let spellings = new WeakMap<Policy, Spellings>()
+  const forget = (): void => {
+    remembered = new WeakMap()
+    spellings = new WeakMap()
+  }
   let changes = 0
   let offerChanges = 0
   let size = 0
 
-  return {
+  const catalogue: Catalogue = {
     get changes() {
       return changes
     },
@@ -117,7 +129,22 @@ export function createCatalogue(): Catalogue {
       known.set(tool, found)
       return found
     },
+    meant(name, policy) {
+      const known =
+        spellings.get(policy) ?? createSpellings([...offers.keys(), ...pins.keys(), ...declaredIn(policy)])
+      spellings.set(policy, known)
+      return known.meant(name)
+    },
+    findNamed(name, policy) {
+      const [only = name, ...others] = catalogue.meant(name, policy)
+      return catalogue.find(others.length > 0 ? name : only, policy)
+    },
   }
+  return catalogue
+}
+
+function declaredIn({ tools }: Policy): readonly string[] {
+  return tools.flatMap(({ name }) => (name.exact ? name.source : []))
 }
 
 /** The facts about the tool that a door adds to one call. */

@@ -10,7 +10,7 @@ import type { Turn, Appended } from '../ledger/ledger.ts'
 export interface FreezeView {
   all(): boolean
   principal(intent: Intent): boolean
-  tool(intent: Intent): boolean
+  tool(call: Pick<Intent, 'tenant' | 'tool'>): boolean
   session(intent: Intent): boolean
 }
 
@@ -36,8 +36,11 @@ export function createFreezes(): Freezes {
   const frozen = new Set<string>()
   const watching = new Set<() => void>()
   let changes = 0
-  const has = (scope: 'principal' | 'tool' | 'session', { tenant }: Intent, target: string): boolean =>
-    frozen.size > 0 && frozen.has(freezeName({ scope, tenant, target }))
+  const has = (
+    scope: 'principal' | 'tool' | 'session',
+    { tenant }: Pick<Intent, 'tenant'>,
+    target: string,
+  ): boolean => frozen.size > 0 && frozen.has(freezeName({ scope, tenant, target }))
   return {
     get changes() {
       return changes
@@ -60,7 +63,7 @@ export function createFreezes(): Freezes {
     // A server that asks a principal is frozen by its own name or by the name of that principal.
     principal: (intent) =>
       [intent.principal, intent.author].some((name) => name !== undefined && has('principal', intent, name)),
-    tool: (intent) => has('tool', intent, intent.tool),
+    tool: (call) => has('tool', call, call.tool),
     // A restarted process stays frozen with the session of its principal.
     session: (intent) =>
       has('session', intent, intent.session) || has('session', intent, rememberedAs(intent)),

@@ -105,7 +105,10 @@ export interface Intent {
   /** Hash of the definition that the server behind this call offers, if the door knows it; null if it offers none. */
   readonly offered: string | null | undefined
   readonly demanded: Demanded | undefined
+  /** The canonical name of the tool. */
   readonly tool: string
+  /** The tools that its name can mean, if it can mean several. It then counts as unknown. */
+  readonly unclear: readonly string[] | undefined
   readonly args: Json
   /** The canonical text of the arguments: it is hashed, and the tool gets it. */
   readonly text: string
@@ -182,6 +185,7 @@ export function capture(call: ToolCall): Intent {
     offered: call.offered,
     demanded: call.demanded,
     tool: name,
+    unclear: undefined,
     args: args.value,
     text: args.text,
     hash: args.hash,

@@ -14,8 +14,9 @@ import { inspectFor, type PageAfter } from './inspect.ts'
 import { UNINSPECTED } from './inspect.ts'
 import { KernelError } from '../error.ts'
 import { judge, type Decided, type Judged } from './judge.ts'
-import type { Kernel } from '../kernel.ts'
+import { policyOf, type Kernel } from '../kernel.ts'
 import type { Appended, Turn } from '../ledger/ledger.ts'
+import { underCanonicalName } from './naming.ts'
 import { refilled } from '../rates.ts'
 import { withRecords } from './recall.ts'
 import { payerOf } from '../ledger/storage.ts'
@@ -98,7 +99,7 @@ export async function enforce(kernel: Kernel, call: ToolCall, dispatch: Dispatch
  * without a receipt. An advised call gets no permit: its caller runs it and reports by the id of the receipt.
  */
 export async function authorize(kernel: Kernel, call: ToolCall): Promise<Authorization> {
-  const intent = captureOrNothing(call)
+  const intent = captureOrNothing(kernel, call)
   if (!intent) return refused('AMBIGUOUS_INPUT')
   try {
     const flood = floodOf(kernel, intent)
@@ -263,9 +264,10 @@ async function recordLate(
 }
 
 /** Returns the captured call; undefined if reading the door's object throws, which leaves nothing to record. */
-function captureOrNothing(call: ToolCall): Intent | undefined {
+function captureOrNothing(kernel: Kernel, call: ToolCall): Intent | undefined {
   try {
-    return capture(call)
+    const intent = capture(call)
+    return underCanonicalName(kernel.catalogue, policyOf(kernel, intent.tenant), intent)
   } catch {
     // The cause does not matter: an unreadable call is denied.
     return undefined

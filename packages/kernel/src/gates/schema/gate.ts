@@ -7,8 +7,8 @@ import { always, deny, escalate, type Gate } from '../gate.ts'
 export const schema: Gate = {
   name: 'schema',
   standing: always,
-  check({ args }, { tool }) {
-    if (!tool) return deny('DENY_TOOL_NOT_FOUND')
+  check({ args, tool: name, unclear }, { tool }) {
+    if (!tool) return deny('DENY_TOOL_NOT_FOUND', unclear && candidatesText(name, unclear))
     const { offered, pinned, schemas } = tool
     // The offered definition must equal the pin. A server that offers no definition has not changed it.
     if (pinned !== undefined && offered !== undefined && offered !== pinned)
@@ -22,4 +22,10 @@ export const schema: Gate = {
     }
     return offered !== undefined && pinned === undefined ? escalate('TOOL_NOT_PINNED') : undefined
   },
+}
+
+/** Names the tools that an ambiguous name can mean. */
+function candidatesText(name: string, unclear: readonly string[]): string {
+  const listed = unclear.map((tool) => `\`${tool}\``).join(' or ')
+  return `\`${name}\` can mean ${listed}; call the tool by one of these names`
 }

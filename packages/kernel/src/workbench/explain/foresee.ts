@@ -4,7 +4,8 @@ import { capture, type Intent, type ToolCall } from '../../road/capture.ts'
 import { explainCall, type Explanation } from './explanation.ts'
 import type { Judgement } from '../../road/guardian.ts'
 import { takeSnapshot } from '../../road/judge.ts'
-import type { Kernel } from '../../kernel.ts'
+import { policyOf, type Kernel } from '../../kernel.ts'
+import { underCanonicalName } from '../../road/naming.ts'
 import type { Explained } from '../../policy/evaluate.ts'
 import type { Policy } from '../../policy/parse/parse.ts'
 import { withRecords } from '../../road/recall.ts'
@@ -27,7 +28,8 @@ interface Foreseen {
  * @throws KernelError `LEDGER_POISONED`, `LEDGER_FULL`.
  */
 export async function foresee(kernel: Kernel, call: ToolCall): Promise<Foreseen> {
-  const intent = capture(call)
+  const captured = capture(call)
+  const intent = underCanonicalName(kernel.catalogue, policyOf(kernel, captured.tenant), captured)
   const { observations } = kernel
   // The posted observation stays available for the call itself.
   const take: Kernel['observations']['take'] = (...of) => observations.peek(...of)

@@ -4,6 +4,7 @@ import { capture, type Intent, type ToolCall } from '../../road/capture.ts'
 import { createCatalogue, knownAs } from '../../admin/catalogue.ts'
 import { createFreezes } from '../../admin/freezes.ts'
 import { decide, type Judgement } from '../../road/guardian.ts'
+import { underCanonicalName } from '../../road/naming.ts'
 import type { Policy } from '../../policy/parse/parse.ts'
 import { remembersData, sharesLimits } from '../../policy/uses.ts'
 import { NEW_PRINCIPAL, NEW_SESSION, NEW_TENANT } from '../../ledger/session.ts'
@@ -28,12 +29,13 @@ export function tryCall(
   time: number,
   observed: Snapshot['observed'] = 'agent',
 ): Trial {
-  const intent = capture(call)
+  const catalogue = createCatalogue()
+  const intent = underCanonicalName(catalogue, policy, capture(call))
   const snapshot = snapshotOf(intent, {
     time,
     policy,
     freezes: createFreezes(),
-    tool: knownAs(createCatalogue().find(intent.tool, policy), intent),
+    tool: knownAs(catalogue.find(intent.tool, policy), intent),
     session: NEW_SESSION,
     principal: NEW_PRINCIPAL,
     tenant: sharesLimits(policy) ? NEW_TENANT : undefined,

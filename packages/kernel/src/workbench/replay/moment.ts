@@ -126,6 +126,8 @@ export function intentOf(decision: Decision, kept: KeptCall): Intent {
     offered: kept.offered,
     demanded: demanded && demandedOf(demanded),
     tool,
+    // The receipt has the name as it was called, and such a call was kept with `offered: null`.
+    unclear: undefined,
     args,
     text,
     hash: commit === 'raw' ? args_hash : sha256Hex(text),
