@@ -200,7 +200,7 @@ export function inspectionOf(
   tool: string | undefined,
   output: Json,
 ): Inspection {
-  const declared = tool === undefined ? undefined : kernel.catalogue.find(tool, policy)?.declared
+  const declared = tool === undefined ? undefined : kernel.catalogue.findNamed(tool, policy)?.declared
   return safely(() => inspect(output, { policy, returns: declared?.returns ?? [] })) ?? UNINSPECTED
 }
 

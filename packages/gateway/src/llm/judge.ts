@@ -85,7 +85,7 @@ interface OpenCall {
 /** Whether the framework of the agent waits for the arguments of this call. It would take a text for an empty answer. */
 function isPure({ kernel, caller }: RequestContext, tool: string | undefined): boolean {
   const policy = policyOf(kernel, caller.identity.tenant)
-  return tool !== undefined && kernel.catalogue.find(tool, policy)?.declared?.pure === true
+  return tool !== undefined && kernel.catalogue.findNamed(tool, policy)?.declared?.pure === true
 }
 
 /** Counts an earlier ruling on the same reply. It is already on the ledger. */
