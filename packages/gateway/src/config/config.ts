@@ -8,7 +8,7 @@ import { firstMistakes, readYaml, type Mistake, type Place, type Reader } from '
 import { readBrowserConfig, type BrowserConfig } from './browser.ts'
 import { NO_LLM, readLlm, type LlmConfig } from './llm.ts'
 import { readLimits, type CallerLimits } from './limits.ts'
-import { readServers, type ServerConfig } from './mcp.ts'
+import { NO_MCP, readMcp, type McpConfig } from './mcp.ts'
 import { CONFIG_FILE, DEFAULT_PORT, defaultKeyFile, isInside } from './place.ts'
 import { readMeasure, readUrl } from './value.ts'
 import { readWebhooks, type WebhookTarget } from './webhooks.ts'
@@ -58,8 +58,8 @@ export interface Config {
   readonly webhooks: readonly WebhookTarget[]
   /** The OTLP over HTTP endpoint for traces; undefined: no traces. */
   readonly telemetry: { readonly endpoint: string } | undefined
-  /** The upstream MCP servers, by name. */
-  readonly mcp: { readonly servers: ReadonlyMap<string, ServerConfig> }
+  /** The upstream MCP servers. */
+  readonly mcp: McpConfig
   /** The browsers of browser servers. */
   readonly browser: BrowserConfig
   /** The upstream model servers. */
@@ -180,7 +180,7 @@ function readFields(reader: Reader, data: string): Config | undefined {
     passphraseCommand: fields.keys && readCommand(reader, fields.keys),
     webhooks: fields.webhooks ? readWebhooks(reader, fields.webhooks) : [],
     telemetry: fields.telemetry && readTelemetry(reader, fields.telemetry),
-    mcp: { servers: fields.mcp ? readServers(reader, fields.mcp, data) : new Map() },
+    mcp: fields.mcp ? readMcp(reader, fields.mcp, data) : NO_MCP,
     browser: readBrowserConfig(reader, fields.browser, data),
     llm: fields.llm ? readLlm(reader, fields.llm, data) : NO_LLM,
     limits: readLimits(reader, fields.limits),

@@ -1,4 +1,4 @@
-// Reads `mcp` of `tollgate.yaml`: the upstream MCP servers.
+// Reads `mcp` of `tollgate.yaml`: the upstream MCP servers, and the names of their tools.
 
 import { resolve } from 'node:path'
 import type { Place, Reader } from '@tollgate/kernel/policy'
@@ -29,17 +29,36 @@ export type ServerConfig =
       readonly headersEnv: Readonly<Record<string, string>>
     }
 
+/** The names of tools on the merged endpoint: `files__read` (`plain`) or `files/read` (`slash`). */
+const TOOL_NAMES = ['plain', 'slash'] as const
+
+/** The servers, and the names of their tools on the merged endpoint. */
+export interface McpConfig {
+  readonly servers: ReadonlyMap<string, ServerConfig>
+  readonly names: (typeof TOOL_NAMES)[number]
+}
+
+/** The configuration without `mcp`. */
+export const NO_MCP: McpConfig = { servers: new Map(), names: 'plain' }
+
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
 // The transport sets these headers. Another value would change the meaning of the message.
 const OWN_HEADER = /^(?:host|connection|content-.*|transfer-encoding|accept|mcp-.*|te|upgrade|expect)$/
 const FIELDS = ['command', 'args', 'env', 'pass-env', 'cwd', 'browser', 'url', 'headers-env'] as const
 type ServerFields = Partial<Record<(typeof FIELDS)[number], Place>>
 
-/** Reads `mcp.servers`. Paths are relative to `data`. */
-export function readServers(reader: Reader, place: Place, data: string): ReadonlyMap<string, ServerConfig> {
-  const servers = reader.fields(place, ['servers'])?.servers
+/** Reads `mcp`. Paths are relative to `data`. */
+export function readMcp(reader: Reader, place: Place, data: string): McpConfig {
+  const { servers, names } = reader.fields(place, ['servers', 'names']) ?? {}
+  return {
+    servers: servers ? readServers(reader, servers, data) : NO_MCP.servers,
+    names: (names && reader.word(names, '`names`', TOOL_NAMES)) ?? NO_MCP.names,
+  }
+}
+
+function readServers(reader: Reader, place: Place, data: string): ReadonlyMap<string, ServerConfig> {
   const all = new Map<string, ServerConfig>()
-  for (const { name, key, value } of servers ? reader.entries(servers, '`servers`') : []) {
+  for (const { name, key, value } of reader.entries(place, '`servers`')) {
     if (!isServerName(name)) {
       reader.note(
         key,

@@ -3,7 +3,6 @@
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
-import type { Log } from '../log.ts'
 import { ClientQuestions } from './asking.ts'
 import { decisionMeta, denialFault, denialResult } from './denial.ts'
 import { describe, infoOf, negotiate } from './describe.ts'
@@ -56,7 +55,6 @@ export interface Conversation {
 }
 
 interface ConversationOptions extends Omit<ReachOptions, 'isUsed' | 'onNotification'> {
-  readonly log: Log
   /** Called when it has been closed. */
   readonly onClosed: () => void
 }

@@ -7,6 +7,7 @@ import {
   enforce,
   inspectionIn,
   isFrozen,
+  policyOf,
   refuseFrozen,
   KernelError,
   type Decided,
@@ -122,6 +123,11 @@ export class Govern {
   /** Whether a caller is frozen, in the session that it names or in its own. */
   isFrozen(caller: McpCaller, session?: unknown): boolean {
     return isFrozen(this.#kernel, 'mcp', entrantOf(caller, session))
+  }
+
+  /** The tools that a name can mean for a caller. */
+  meant({ tenant }: McpCaller, name: string): readonly string[] {
+    return this.#kernel.catalogue.meant(name, policyOf(this.#kernel, tenant))
   }
 
   /** Records the refusal of an input that cannot be read as a call. */

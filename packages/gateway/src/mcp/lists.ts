@@ -1,4 +1,4 @@
-// Lists the tools, prompts and resources of servers, page by page. With several servers, names carry a server prefix.
+// Lists the tools, prompts and resources of one server, page by page.
 
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import type { ServerLink } from './link.ts'
@@ -6,12 +6,12 @@ import { without } from './protocol.ts'
 import { CODE, RpcFault, textOf } from './message.ts'
 import type { ListMethod } from './methods.ts'
 import { offeredItem, type Listed } from './offered.ts'
-import type { ProxyAnswer, Reach, Turn } from './proxy.ts'
-import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
+import type { Turn } from './proxy.ts'
+import type { UpstreamAnswer } from './server/upstream.ts'
 import { isSafeText } from './safe-text.ts'
 
 /** The kinds of lists: the member of the result with the items, the server's capability, and what must be approved. */
-const LISTS = {
+export const LISTS = {
   'tools/list': { member: 'tools', capability: 'tools', faculty: undefined },
   'prompts/list': { member: 'prompts', capability: 'prompts', faculty: 'prompts/get' },
   'resources/list': { member: 'resources', capability: 'resources', faculty: 'resources/read' },
@@ -22,34 +22,8 @@ const LISTS = {
   },
 } as const
 
-/** One page of a list. */
-export async function listAll(
-  { links, merged }: Reach,
-  method: ListMethod,
-  { cursor }: JsonObject,
-  turn: Turn,
-): Promise<ProxyAnswer> {
-  if (cursor !== undefined && typeof cursor !== 'string') throw badCursor()
-  const [only] = links
-  if (!merged && only) return { result: await page(only, method, cursor, turn) }
-  const { member } = LISTS[method]
-  const { at, inner } = readCursor(cursor, links)
-  const link = links[at]
-  if (!link) return { result: { [member]: [] } }
-  const result = await page(link, method, inner, turn).catch((fault: unknown) => {
-    const isAbsent = fault instanceof UpstreamFault || fault instanceof RpcFault
-    // One server that is down or has no such items does not hide the others.
-    if (isAbsent && inner === undefined) return { [member]: [] }
-    throw fault
-  })
-  const next = result['nextCursor']
-  const following =
-    typeof next === 'string' ? cursorOf(at, next) : at + 1 < links.length ? cursorOf(at + 1) : undefined
-  const items = itemsIn(result, member).map((item) => withServerPrefix(link, method, item))
-  return { result: { [member]: items, ...(following !== undefined && { nextCursor: following }) } }
-}
-
-async function page(
+/** One page of the list of a server. @throws RpcFault or UpstreamFault. */
+export async function listPage(
   link: ServerLink,
   method: ListMethod,
   cursor: string | undefined,
@@ -140,38 +114,11 @@ function bare(schema: JsonObject): JsonObject {
   return { ...own, properties: Object.fromEntries(inner) }
 }
 
-function withServerPrefix({ name: server }: ServerLink, method: ListMethod, item: Json): Json {
-  const isNamed = method === 'tools/list' || method === 'prompts/list'
-  return isNamed && isObject(item) && typeof item['name'] === 'string'
-    ? { ...item, name: `${server}/${item['name']}` }
-    : item
-}
-
-function itemsIn(result: JsonObject, member: string): readonly Json[] {
+export function itemsIn(result: JsonObject, member: string): readonly Json[] {
   const items = result[member]
   return isList(items) ? items : []
 }
 
-function cursorOf(at: number, inner?: string): string {
-  return Buffer.from(JSON.stringify(inner === undefined ? [at] : [at, inner])).toString('base64url')
-}
-
-function readCursor(
-  cursor: string | undefined,
-  links: readonly ServerLink[],
-): { at: number; inner: string | undefined } {
-  if (cursor === undefined) return { at: 0, inner: undefined }
-  try {
-    const read: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    const [at, inner] = Array.isArray(read) ? (read as readonly unknown[]) : []
-    const right = typeof at === 'number' && Number.isInteger(at) && at >= 0 && at < links.length
-    if (right && (inner === undefined || typeof inner === 'string')) return { at, inner }
-  } catch {
-    // Not a cursor of this gateway. Handled below.
-  }
-  throw badCursor()
-}
-
-function badCursor(): RpcFault {
+export function badCursor(): RpcFault {
   return new RpcFault(CODE.invalidParams, 'unknown cursor: start again without one')
 }

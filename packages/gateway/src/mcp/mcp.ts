@@ -6,6 +6,7 @@ import { ClientConversation, type Conversation } from './conversation.ts'
 import { Govern, type McpCaller } from './govern.ts'
 import { OUR_INFO } from './protocol.ts'
 import { ServerLink } from './link.ts'
+import type { ToolNames } from './tool-names.ts'
 import {
   NO_EVENTS,
   UpstreamFault,
@@ -36,16 +37,23 @@ interface McpOptions {
   readonly kernel: Kernel
   readonly log: Log
   readonly servers: ReadonlyMap<string, ServerAddress>
+  /** The names of tools on the merged endpoint; `plain` if not given. */
+  readonly names?: ToolNames
+  /** Milliseconds that a list of several servers waits for one of them. */
+  readonly patience?: number
   readonly connect: Connect
 }
 
 // How soon clients learn of a new approval.
 const CHECK_EVERY_MS = 1000
+// Clients wait at least half a minute for a list, and a program may take some seconds to start.
+const PATIENCE_MS = 5000
 // Some servers have tools only for clients with these capabilities.
 const EVERYTHING = { sampling: {}, elicitation: {}, roots: {} }
 
 /** Opens the door. */
-export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
+export function createMcp(options: McpOptions): Mcp {
+  const { kernel, log, servers, connect, names = 'plain', patience = PATIENCE_MS } = options
   const govern = new Govern(kernel, () => kernel.host.now())
   const conversations = new Set<Conversation>()
   const met = new Set<Upstream>()
@@ -98,7 +106,8 @@ export function createMcp({ kernel, log, servers, connect }: McpOptions): Mcp {
       const within = reachable(scope)
       if (within.length === 0) return undefined
       const merged = scope.kind === 'all'
-      const reach = { servers: within, merged, catalogue: kernel.catalogue, govern, connect }
+      const { catalogue } = kernel
+      const reach = { servers: within, merged, names, patience, catalogue, govern, connect }
       const onClosed = (): void => void conversations.delete(conversation)
       const conversation = new ClientConversation({ ...reach, caller, log, onClosed })
       conversations.add(conversation)

@@ -2,16 +2,18 @@
 
 import { isObject, type JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
+import type { Log } from '../log.ts'
 import { decisionMeta, denialFault, denialResult, withheldResult } from './denial.ts'
 import { without, type Sender } from './protocol.ts'
 import type { Govern, McpCaller, OrderOutcome } from './govern.ts'
 import { holderOf } from './holder.ts'
 import { toolName, type Faculty, type ServerLink } from './link.ts'
-import { listAll } from './lists.ts'
+import { listAll } from './merged-list.ts'
 import { CODE, RpcFault, textOf } from './message.ts'
 import type { ListMethod, SentMethod } from './methods.ts'
-import { facultyUse, govern, send } from './send.ts'
+import { facultyUse, govern, refuseTool, send } from './send.ts'
 import type { UpstreamAnswer } from './server/upstream.ts'
+import { targetOf, toolTargetOf, type ToolNames } from './tool-names.ts'
 
 /** A request of a client, in progress. */
 export interface Turn {
@@ -43,6 +45,13 @@ export interface Reach {
   readonly links: readonly ServerLink[]
   /** Whether names carry a server prefix. */
   readonly merged: boolean
+  /** The form of that prefix for tools. */
+  readonly names: ToolNames
+  readonly log: Log
+  /** Milliseconds that a list waits for a server. */
+  readonly patience: number
+  /** Called when a server has listed its tools too late for a list. */
+  readonly onListed: (link: ServerLink) => void
 }
 
 /** Answers a request that is meant for servers. @throws RpcFault or UpstreamFault. */
@@ -75,10 +84,16 @@ function listOf(method: ListMethod): Method {
 }
 
 async function callTool(reach: Reach, params: JsonObject, turn: Turn): Promise<ProxyAnswer> {
-  const target = callIn(reach, params)
+  const { name, arguments: args = {} } = params
   // An ambiguous call. The refusal is recorded.
-  if (!target) return { result: denialResult(await refuse(reach, params, turn), false) }
-  const { link, own, args } = target
+  if (typeof name !== 'string' || !isCall(params) || !isObject(args))
+    return { result: denialResult(await refuse(reach, params, turn), false) }
+  const target = await toolTargetOf(reach, turn.caller, name)
+  if (!target) {
+    const decided = await refuseTool(reach.govern, turn, name, args)
+    return { result: denialResult(decided, false) }
+  }
+  const { link, own } = target
   const outcome = await govern(
     reach.govern,
     { link, tool: toolName(link.name, own), own, args, look: () => link.offered(own) },
@@ -178,24 +193,19 @@ export async function watch(
 
 const EMPTY_ANSWER: UpstreamAnswer = { ok: true, result: {} }
 
-/** The tool or prompt that parameters name, and its arguments; undefined if they are ambiguous. */
+/** The prompt that parameters name, and its arguments; undefined if they are ambiguous. */
 function callIn(
   reach: Reach,
   params: JsonObject,
 ): { link: ServerLink; own: string; args: JsonObject } | undefined {
   const { name, arguments: args = {} } = params
   const target = typeof name === 'string' ? targetOf(reach, name) : undefined
-  if (!target || !hasOnly(params, ['name', 'arguments']) || !isObject(args)) return undefined
+  if (!target || !isCall(params) || !isObject(args)) return undefined
   return { ...target, args }
 }
 
-/** The server that a name addresses, and the name without its prefix; undefined if there is none. */
-function targetOf({ links, merged }: Reach, name: string): { link: ServerLink; own: string } | undefined {
-  const [only] = links
-  if (!merged) return only && { link: only, own: name }
-  const slash = name.indexOf('/')
-  const link = links.find((each) => each.name === name.slice(0, Math.max(slash, 0)))
-  return link && { link, own: name.slice(slash + 1) }
+function isCall(params: JsonObject): boolean {
+  return hasOnly(params, ['name', 'arguments'])
 }
 
 function hasOnly(params: JsonObject, names: readonly string[]): boolean {

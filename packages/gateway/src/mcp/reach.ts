@@ -4,15 +4,21 @@ import type { JsonObject } from '@tollgate/evidence'
 import type { Catalogue } from '@tollgate/kernel/admin'
 import { OUR_INFO, type Sender } from './protocol.ts'
 import type { Govern, McpCaller } from './govern.ts'
+import type { Log } from '../log.ts'
 import { ServerLink } from './link.ts'
 import { CODE, RpcFault, textOf } from './message.ts'
 import type { Reach } from './proxy.ts'
 import type { Connect, Server } from './server/upstream.ts'
+import type { ToolNames } from './tool-names.ts'
 
 export interface ReachOptions {
   readonly servers: readonly Server[]
   /** Whether names carry a server prefix. */
   readonly merged: boolean
+  readonly names: ToolNames
+  readonly log: Log
+  /** Milliseconds that a list of several servers waits for one of them. */
+  readonly patience: number
   readonly catalogue: Catalogue
   readonly govern: Govern
   readonly connect: Connect
@@ -53,9 +59,10 @@ export class Reaches {
         )
       this.#drop(idle)
     }
-    const { servers, merged, govern } = this.#options
+    const { servers, merged, names, govern, log, patience, onNotification } = this.#options
     const links = servers.map((server) => this.#link(server, sender))
-    const reach = { links, merged, govern }
+    const onListed = (link: ServerLink): void => onNotification(link, 'notifications/tools/list_changed', {})
+    const reach = { links, merged, names, govern, log, patience, onListed }
     this.#known.set(keyOf(sender), reach)
     return reach
   }

@@ -2,6 +2,7 @@
 // during the call are judged too.
 
 import type { JsonObject } from '@tollgate/evidence'
+import type { Decided } from '@tollgate/kernel'
 import { metaForServer, OURS, without } from './protocol.ts'
 import type { Govern, Order, OrderOutcome } from './govern.ts'
 import { runGuarded } from './guarded.ts'
@@ -50,7 +51,25 @@ export async function govern(
   return runGuarded(through, { link, own, order, session: known, plannerRef, signal }, dispatch)
 }
 
-function orderOf({ caller, meta }: Turn, { tool, args }: ServerUse, offered: string | null): Order {
+/** Records the denial of a call whose tool no server has, or several servers have. */
+export async function refuseTool(
+  through: Govern,
+  turn: Turn,
+  tool: string,
+  args: JsonObject,
+): Promise<Decided> {
+  const outcome = await through.run(orderOf(turn, { tool, args }, null), () => {
+    throw new UpstreamFault('UNREACHABLE', 'no server has this tool')
+  })
+  if (outcome.kind === 'denied') return outcome.decided
+  throw new RpcFault(CODE.internal, 'no server has this tool')
+}
+
+function orderOf(
+  { caller, meta }: Turn,
+  { tool, args }: Pick<ServerUse, 'tool' | 'args'>,
+  offered: string | null,
+): Order {
   return {
     caller,
     tool,

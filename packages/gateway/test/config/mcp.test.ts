@@ -15,12 +15,13 @@ afterAll(() => rmSync(data, { recursive: true }))
 
 const HEAD = 'tollgate: 1\nledger: tollgate.local/test\n'
 
-function read(servers: string): Config {
-  writeFileSync(
-    join(data, 'tollgate.yaml'),
-    `${HEAD}mcp:\n  servers:\n${servers.replaceAll(/^/gm, '    ')}\n`,
-  )
+function readMcp(mcp: string): Config {
+  writeFileSync(join(data, 'tollgate.yaml'), `${HEAD}mcp:\n  ${mcp}\n`)
   return readConfig(data)
+}
+
+function read(servers: string): Config {
+  return readMcp(`servers:\n${servers.replaceAll(/^/gm, '    ')}`)
 }
 
 function fault(run: () => unknown): GatewayError {
@@ -53,6 +54,12 @@ describe('a browser server in tollgate.yaml', () => {
 })
 
 describe('mcp in tollgate.yaml', () => {
+  it('names tools on the merged endpoint as written, and plainly by default', () => {
+    expect(readMcp('names: slash').mcp).toEqual({ servers: new Map(), names: 'slash' })
+    expect(readMcp('servers: {}').mcp.names).toBe('plain')
+    expect(fault(() => readMcp('names: dots')).hints).toEqual([expect.stringContaining('`names` must be')])
+  })
+
   it('reads servers with a program or a URL', () => {
     const { mcp } = read(
       [

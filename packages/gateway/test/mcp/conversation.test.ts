@@ -506,25 +506,3 @@ describe('denied and withheld', () => {
     expect(await trail(gate)).toEqual(['ALLOW plain/echo RULE_ALLOWED', 'FAILED full'])
   })
 })
-
-describe('several servers as one', () => {
-  test('tools are listed page by page with the prefix of their server, and called by that name', async () => {
-    const second = plainServer()
-    const gate = await gateForTest(plainServer(), second)
-    const client = await gate.legacy({}, { kind: 'all' })
-    const names: unknown[] = []
-    let cursor: JsonObject = {}
-    for (;;) {
-      const page = await client.request('tools/list', cursor)
-      const tools = at(page, 'result', 'tools') as readonly JsonObject[]
-      names.push(...tools.map(({ name }) => name))
-      const next = at(page, 'result', 'nextCursor')
-      if (typeof next !== 'string') break
-      cursor = { cursor: next }
-    }
-    expect(names).toEqual(['plain/echo', 'plain/other', 'second/echo', 'second/other'])
-    const answer = await client.request('tools/call', { name: 'nowhere/echo', arguments: {} })
-    expect(at(answer, 'result', '_meta', 'dev.tollgate/decision', 'reason_code')).toBe('AMBIGUOUS_INPUT')
-    expect(at(await client.request('tools/list', { cursor: 'x' }), 'error', 'code')).toBe(-32602)
-  })
-})

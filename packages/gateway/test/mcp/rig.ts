@@ -168,8 +168,15 @@ export interface Gate {
   close(): Promise<void>
 }
 
+/** Options of the door. */
+type DoorOptions = Partial<Pick<Parameters<typeof createMcp>[0], 'log' | 'names' | 'patience'>>
+
 /** Opens a gateway with the servers `plain` and `second`. */
-export async function openGate(server: PlainServer = plainServer(), second = plainServer()): Promise<Gate> {
+export async function openGate(
+  server: PlainServer = plainServer(),
+  second: PlainServer = plainServer(),
+  options: DoorOptions = {},
+): Promise<Gate> {
   const gateway = await (await createSite()).open()
   await activate(gateway, MCP_POLICY)
   const address = { transport: 'stdio', command: '', args: [], env: {} } as const
@@ -182,6 +189,7 @@ export async function openGate(server: PlainServer = plainServer(), second = pla
       ['second', address],
     ]),
     connect: connectTo({ plain: server, second }),
+    ...options,
   })
   const client = (scope: Scope = { kind: 'server', name: 'plain' }, principal = 'agent:a'): Client => {
     const conversation = mcp.converse({ tenant: 'default', principal }, scope)

@@ -76,7 +76,8 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
     if (tracer) ends.push(() => tracer.stop())
     const webhooks = await webhooksOf(gateway, log)
     ends.push(() => webhooks.stop())
-    const mcp = createMcp({ kernel: gateway.kernel, log, servers, connect: connectFor(gateway, log) })
+    const { names } = config.mcp
+    const mcp = createMcp({ kernel: gateway.kernel, log, servers, names, connect: connectFor(gateway, log) })
     ends.push(() => mcp.close())
     // All doors share one budget, so that using several doors gives a principal nothing extra.
     const budget = createBudget(config.limits.reading)
