@@ -288,8 +288,8 @@ const ROOMS: readonly Room[] = [
   },
   {
     at: 'packages/gateway/src/config',
-    // The rule for server names is shared.
-    paths: [...gateway('tools/offer.ts', 'browser/servers'), ...FROM_ANYWHERE],
+    // The rule for server names and the names of model providers are shared.
+    paths: [...gateway('tools/offer.ts', 'browser/servers', 'llm/providers.ts'), ...FROM_ANYWHERE],
     packages: [...KERNEL, 'evidence'],
     npm: ['yaml'],
     node: true,

@@ -3,33 +3,39 @@
 import { MESSAGES_MEMBERS } from '../packages/gateway/src/llm/anthropic/request-members.ts'
 import { CHAT_MEMBERS } from '../packages/gateway/src/llm/openai-chat/request-members.ts'
 import { RESPONSES_MEMBERS } from '../packages/gateway/src/llm/openai-responses/request-members.ts'
+import { TRAITS, type Provider } from '../packages/gateway/src/llm/providers.ts'
 import type { RequestMembers } from '../packages/gateway/src/llm/request-members.ts'
 import { LLM_ROUTES } from '../packages/gateway/src/llm/routes.ts'
 
 interface DialectPage {
   readonly title: string
-  readonly route: string
-  readonly provider: 'openai' | 'anthropic'
+  /** The routes of the dialect. The first one is the usual one. */
+  readonly routes: readonly string[]
+  readonly providers: readonly Provider[]
   readonly members: RequestMembers
 }
 
 const PAGES: Readonly<Record<string, DialectPage>> = {
   'docs/llm-chat.md': {
     title: 'Chat Completions',
-    route: 'POST /openai/v1/chat/completions',
-    provider: 'openai',
+    routes: [
+      'POST /openai/v1/chat/completions',
+      'POST /azure/openai/deployments/{deployment}/chat/completions',
+      'POST /azure/openai/v1/chat/completions',
+    ],
+    providers: ['openai', 'azure'],
     members: CHAT_MEMBERS,
   },
   'docs/llm-responses.md': {
     title: 'Responses',
-    route: 'POST /openai/v1/responses',
-    provider: 'openai',
+    routes: ['POST /openai/v1/responses', 'POST /azure/openai/responses', 'POST /azure/openai/v1/responses'],
+    providers: ['openai', 'azure'],
     members: RESPONSES_MEMBERS,
   },
   'docs/llm-messages.md': {
     title: 'Messages',
-    route: 'POST /anthropic/v1/messages',
-    provider: 'anthropic',
+    routes: ['POST /anthropic/v1/messages'],
+    providers: ['anthropic'],
     members: MESSAGES_MEMBERS,
   },
 }
@@ -43,22 +49,25 @@ export function llmPages(notice: string, table: Table): Readonly<Record<string, 
   return Object.fromEntries(entries) as Record<string, string>
 }
 
-function pageOf({ title, route, provider, members }: DialectPage, notice: string, table: Table): string {
-  const own = LLM_ROUTES.filter((each) => each.includes(`/${provider}/`))
-  const routes = own.map((each) => [
-    `\`${each}\``,
-    WHAT[each === route ? 'own' : judged(each) ? 'other' : 'plain'],
+function pageOf({ title, routes, providers, members }: DialectPage, notice: string, table: Table): string {
+  const all = providers.flatMap((provider) => {
+    return LLM_ROUTES.filter((route) => route.includes(` ${TRAITS[provider].base}/`))
+  })
+  const rows = all.map((route) => [
+    `\`${route}\``,
+    WHAT[routes.includes(route) ? 'own' : judged(route) ? 'other' : 'plain'],
   ])
+  const settings = providers.map((provider) => `\`llm.${provider}.parameters\``).join(' or ')
   return [
     `# ${title}: routes and members`,
     notice,
-    `This page says what becomes of a request to \`${route}\`. [llm.md](llm.md) explains the rest.`,
+    `This page says what becomes of a request to \`${routes[0]}\`. [llm.md](llm.md) explains the rest.`,
     '## Routes',
-    table(['route', 'what becomes of it'], routes),
+    table(['route', 'what becomes of it'], rows),
     'The gateway refuses every other route (`ROUTE_NOT_GOVERNED`).',
     '## Members of a request',
     table(['member', 'what becomes of it', 'why'], rowsOf(members)),
-    `The gateway refuses every other member. To allow one, list it under \`llm.${provider}.parameters\` in \`tollgate.yaml\`. You cannot allow a member that the table shows as removed or refused.`,
+    `The gateway refuses every other member. To allow one, list it under ${settings} in \`tollgate.yaml\`. You cannot allow a member that the table shows as removed or refused.`,
     '',
   ]
     .join('\n\n')
@@ -72,7 +81,7 @@ const WHAT = {
 } as const
 
 function judged(route: string): boolean {
-  return Object.values(PAGES).some((page) => page.route === route)
+  return Object.values(PAGES).some(({ routes }) => routes.includes(route))
 }
 
 function rowsOf({ read, forwarded, dropped, refused }: RequestMembers): readonly (readonly string[])[] {

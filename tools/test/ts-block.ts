@@ -14,12 +14,12 @@ import { createClient } from '@tollgate/client'
 const notes = new Map([['shopping', 'milk, bread']])
 const [token, AGENT_TOKEN] = ['tg_agent_x', 'tg_agent_x']`,
   'docs/llm.md': `
-import OpenAI from 'openai'
+import OpenAI, { AzureOpenAI } from 'openai'
 import Anthropic from '@anthropic-ai/sdk'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { ChatAnthropic } from '@langchain/anthropic'
-import { ChatOpenAI } from '@langchain/openai'
+import { AzureChatOpenAI, ChatOpenAI } from '@langchain/openai'
 const token = 'tg_agent_x'`,
   'packages/kernel/README.md': `
 const seedOne = crypto.getRandomValues(new Uint8Array(32))

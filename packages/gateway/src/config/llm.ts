@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import type { Place, Reader } from '@tollgate/kernel/policy'
+import { PROVIDERS, TRAITS, type Provider } from '../llm/providers.ts'
 import { readMeasure, readUrl, VARIABLE } from './value.ts'
 
 /** A configured model server. It names the place of the key, not the key. */
@@ -20,9 +21,7 @@ export interface ModelConfig {
 }
 
 /** Configuration of the LLM door. */
-export interface LlmConfig {
-  readonly openai?: ModelConfig
-  readonly anthropic?: ModelConfig
+export interface LlmConfig extends Readonly<Partial<Record<Provider, ModelConfig>>> {
   /** Maximum size of a request in bytes. */
   readonly body: number
   /** Milliseconds that a request waits for the approval of its calls. */
@@ -34,14 +33,15 @@ export const NO_LLM: LlmConfig = { body: 32 << 20, wait: 0 }
 
 /** Reads `llm`. Paths are relative to `data`. */
 export function readLlm(reader: Reader, place: Place, data: string): LlmConfig {
-  const fields = reader.fields(place, ['openai', 'anthropic', 'body', 'wait']) ?? {}
-  const openai = fields.openai && readModel(reader, fields.openai, data)
-  const anthropic = fields.anthropic && readModel(reader, fields.anthropic, data)
+  const fields = reader.fields(place, [...PROVIDERS, 'body', 'wait']) ?? {}
+  const models = PROVIDERS.flatMap((provider) => {
+    const model = fields[provider] && readModel(reader, fields[provider], data, provider)
+    return model ? [[provider, model] as const] : []
+  })
   const body = fields.body && readMeasure(reader, fields.body, BODY)
   const wait = fields.wait && readMeasure(reader, fields.wait, WAIT)
   return {
-    ...(openai && { openai }),
-    ...(anthropic && { anthropic }),
+    ...Object.fromEntries(models),
     body: body ?? NO_LLM.body,
     wait: wait ?? NO_LLM.wait,
   }
@@ -69,10 +69,12 @@ const PATIENCE = {
   example: 'a time such as `90s` or `10m`, up to an hour',
 }
 
-function readModel(reader: Reader, place: Place, data: string): ModelConfig | undefined {
+function readModel(reader: Reader, place: Place, data: string, provider: Provider): ModelConfig | undefined {
   const fields = reader.fields(place, ['url', 'key-env', 'key-file', 'key', 'timeout', 'parameters'])
   if (!fields) return undefined
-  if (!fields.url) reader.note(place, '`url` is missing; add the address of the model server, with its `/v1`')
+  const { example } = TRAITS[provider].url
+  if (!fields.url)
+    reader.note(place, `\`url\` is missing; add the address of the model server, such as \`${example}\``)
   const url = fields.url && readUrl(reader, fields.url, '`url`')
   const key = readKey(reader, place, fields, data)
   const patience = (fields.timeout && readMeasure(reader, fields.timeout, PATIENCE)) ?? 600_000

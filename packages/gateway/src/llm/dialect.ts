@@ -3,9 +3,6 @@
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { SseEvent } from '../sse.ts'
 
-/** The provider whose wire format it is. */
-export type Provider = 'openai' | 'anthropic'
-
 /** The form of a call's arguments: JSON with a schema, free text, or a format of the dialect. */
 export type Form = 'json' | 'text' | 'built-in'
 
@@ -60,6 +57,9 @@ export interface DeclaredTool {
   readonly schema: Json | undefined
 }
 
+/** The first part of the policy's names for tools that run at the provider. */
+type ToolFamily = 'openai' | 'anthropic'
+
 /** A tool that the provider runs. It is judged before the request is forwarded. */
 export interface HostedTool {
   /** For example `openai/web_search`; undefined if the request gives no readable name. */
@@ -81,9 +81,9 @@ export interface ToolPlace {
 }
 
 /** A tool of an unknown type. Its name in the policy is undefined if the type is not a plain word. */
-export function unknownTool(provider: Provider, type: Json | undefined): HostedTool {
+export function unknownTool(family: ToolFamily, type: Json | undefined): HostedTool {
   const isPlain = typeof type === 'string' && /^[\w.-]{1,64}$/.test(type)
-  return { tool: isPlain ? `${provider}/${type}` : undefined, args: {}, known: false }
+  return { tool: isPlain ? `${family}/${type}` : undefined, args: {}, known: false }
 }
 
 /** A text in a request and its channel. */
@@ -149,7 +149,6 @@ export interface Rewriter {
 
 /** One wire format. */
 export interface Dialect {
-  readonly provider: Provider
   /**
    * Reads a request. The body may be changed: results are rewritten in place. Unknown parameters are refused unless `further`
    * has them. @throws Refused

@@ -1,4 +1,4 @@
-// The LLM door, `/openai/v1/…` and `/anthropic/v1/…`. Agents change their base URL, and every call that the model proposes is
+// The LLM door, such as `/openai/v1/…` and `/anthropic/v1/…`. Agents change their base URL, and every call that the model proposes is
 // judged before they see it.
 
 import type { Kernel } from '@tollgate/kernel'
@@ -6,7 +6,7 @@ import { createBudget, type Budget, type Spender } from '../budget.ts'
 import type { DoorRequest, Door, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import { callerBy, type KnownCaller, type Tokens } from '../tokens.ts'
-import { Refused, TooMuch, type Provider } from './dialect.ts'
+import { Refused, TooMuch } from './dialect.ts'
 import type { Entered } from './entered.ts'
 import { faultReply } from './errors.ts'
 import { faultOf } from './fault.ts'
@@ -15,6 +15,7 @@ import { GovernedRequests } from './governed.ts'
 import { answerPlain } from './plain.ts'
 import { sizeOf } from './receive.ts'
 import { createCapacity } from './capacity.ts'
+import { KEY_HEADERS, type Provider } from './providers.ts'
 import { providerOf, routeOf } from './routes.ts'
 import { createUpstream, type UpstreamAddress } from './upstream.ts'
 import { createTally, summaryHeaders } from './request-context.ts'
@@ -139,8 +140,8 @@ function callerOf(
   { key }: UpstreamAddress,
 ): KnownCaller {
   const bearer = BEARER.exec(asked.header('authorization') ?? '')?.[1]
-  const given =
-    asked.header('tollgate-token') ?? (key === undefined ? undefined : (bearer ?? asked.header('x-api-key')))
+  const [apiKey] = KEY_HEADERS.flatMap((name) => asked.header(name) ?? [])
+  const given = asked.header('tollgate-token') ?? (key === undefined ? undefined : (bearer ?? apiKey))
   const caller = callerBy(tokens, given ?? '')
   if (!caller) throw unknownToken(key === undefined)
   const { role } = caller.identity

@@ -4,10 +4,11 @@ import { sha256Hex } from '@tollgate/evidence'
 import type { DoorRequest, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import type { KnownCaller } from '../tokens.ts'
-import { Refused, type Provider } from './dialect.ts'
+import { Refused } from './dialect.ts'
 import { faultReply, upstreamFault } from './errors.ts'
 import { faultOf, translated } from './fault.ts'
 import { given, headersFrom, headersTo } from './headers.ts'
+import { KEY_HEADERS, TRAITS, type Provider } from './providers.ts'
 import type { LlmRoute } from './routes.ts'
 import { errorIn, type LlmUpstream, type UpstreamAddress, type UpstreamReply } from './upstream.ts'
 
@@ -56,9 +57,9 @@ export async function forward(
 
 /** The key for the upstream: the gateway's or, if configured, the client's own. */
 function keyHeaders({ address: { key }, provider, asked }: Entered): Record<string, string> {
-  if (key !== undefined)
-    return provider === 'openai' ? { authorization: `Bearer ${key}` } : { 'x-api-key': key }
-  return given(['authorization', 'x-api-key'], (name) => asked.header(name))
+  if (key === undefined) return given(['authorization', ...KEY_HEADERS], (name) => asked.header(name))
+  const { key: header } = TRAITS[provider]
+  return header === undefined ? { authorization: `Bearer ${key}` } : { [header]: key }
 }
 
 /** Ends a request that failed, and answers it. */

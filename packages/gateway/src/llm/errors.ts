@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '@tollgate/evidence'
 import type { Reply } from '../exchange.ts'
 import { formatSse } from '../sse.ts'
 import { word as wordIn } from './filter.ts'
-import type { Provider } from './dialect.ts'
+import type { Provider } from './providers.ts'
 
 export interface Fault {
   readonly status: number
@@ -39,7 +39,7 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
 
 /** An error in the format of the dialect. */
 function bodyOf(provider: Provider, { status, code, message, param, type, details }: Fault): object {
-  if (provider === 'openai') {
+  if (provider !== 'anthropic') {
     const kind = type ?? OPENAI_TYPES[status] ?? 'api_error'
     return { error: { message, type: kind, param: param ?? null, code } }
   }

@@ -1,14 +1,10 @@
 // The headers that are forwarded in each direction. All others are dropped: keys, cookies and connection headers.
 
-import type { Provider } from './dialect.ts'
+import { TRAITS, type Provider } from './providers.ts'
 
 /** A header by its lower-case name. */
 type Header = (name: string) => string | undefined
 
-const ASKED: Readonly<Record<Provider, readonly string[]>> = {
-  openai: ['openai-beta', 'openai-organization', 'openai-project'],
-  anthropic: ['anthropic-beta', 'anthropic-version', 'anthropic-dangerous-direct-browser-access'],
-}
 const ASKED_OF_ALL = ['user-agent', 'x-client-request-id', 'x-stainless-retry-count']
 
 /** The headers of a forwarded request. */
@@ -18,7 +14,7 @@ export function headersTo(provider: Provider, header: Header, stream: boolean): 
     accept: stream ? 'text/event-stream' : 'application/json',
     // Compression would delay a stream.
     'accept-encoding': stream ? 'identity' : 'gzip, br',
-    ...given([...ASKED[provider], ...ASKED_OF_ALL], header),
+    ...given([...TRAITS[provider].headers, ...ASKED_OF_ALL], header),
   }
 }
 
@@ -37,6 +33,8 @@ const ANSWERED = new Set([
   'openai-processing-ms',
   'openai-version',
   'anthropic-organization-id',
+  'apim-request-id',
+  'x-ms-region',
 ])
 const LIMITS = /^(?:x-ratelimit|anthropic-ratelimit|anthropic-priority)-[a-z0-9-]{1,60}$/
 const VALUE = /^[\x20-\x7e]{0,256}$/

@@ -54,7 +54,7 @@ export const OPENAI_DROPPED: Readonly<Record<string, string>> = {
 
 /** The remedy in a refusal of an unknown member of OpenAI. */
 export const OPENAI_REMEDY: string =
-  'add it to `llm.openai.parameters` in tollgate.yaml if it cannot make the provider run a tool or keep a reply for later'
+  'add it to `llm.openai.parameters` (for Azure: `llm.azure.parameters`) in tollgate.yaml if it cannot make the provider run a tool or keep a reply for later'
 
 /** Whether a stream is requested. @throws Refused if the value is invalid. */
 export function streamOf({ stream }: JsonObject): boolean {

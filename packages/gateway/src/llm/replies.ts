@@ -5,12 +5,13 @@ import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import type { AnswerAttempt } from './answers.ts'
-import { Garbled, type Dialect, type Judge, type OnItem, type Provider, type Rewriter } from './dialect.ts'
+import { Garbled, type Dialect, type Judge, type OnItem, type Rewriter } from './dialect.ts'
 import { causeOf, type Entered } from './entered.ts'
 import { faultEvent, withoutKey } from './errors.ts'
 import { faultOf } from './fault.ts'
 import { headersFrom } from './headers.ts'
 import type { Hosted } from './hosted.ts'
+import type { Provider } from './providers.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 import { Outgoing } from './outgoing.ts'
 import { pump } from './pump.ts'
@@ -94,6 +95,7 @@ const QUIET_MS = 15_000
 // Some clients of Anthropic count events, not comments. Clients of OpenAI accept only comments at any time.
 const PINGS: Readonly<Record<Provider, string>> = {
   openai: SSE_COMMENT,
+  azure: SSE_COMMENT,
   anthropic: formatSse('{"type":"ping"}', { type: 'ping' }),
 }
 

@@ -1,10 +1,10 @@
 // The routes of the door: model replies, which are judged, and a few requests that cannot carry a call.
 
 import { anthropicMessages } from './anthropic/anthropic.ts'
-import { Refused, type Dialect, type Provider } from './dialect.ts'
-import { entryOf } from './filter.ts'
+import { Refused, type Dialect } from './dialect.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
+import { PROVIDERS, TRAITS, type Provider } from './providers.ts'
 
 export interface LlmRoute {
   readonly method: 'GET' | 'POST'
@@ -16,52 +16,99 @@ export interface LlmRoute {
   readonly counts: Dialect | undefined
 }
 
-const JUDGED: Readonly<Record<Provider, Readonly<Record<string, Dialect>>>> = {
-  openai: { '/chat/completions': openaiChat, '/responses': openaiResponses },
-  anthropic: { '/messages': anthropicMessages },
+/** The routes of a provider, behind its base. `{name}` matches one segment of a path. */
+interface ProviderRoutes {
+  /** Always POST. */
+  readonly judged: Readonly<Record<string, Dialect>>
+  /** Vectors, moderation results, counts and names: nothing that an agent would run. */
+  readonly plain: readonly string[]
+  /** The plain ones that count the tokens of a request in a dialect. */
+  readonly counted: Readonly<Record<string, Dialect>>
 }
 
-// Vectors, moderation results, counts and names: nothing that an agent would run.
-const PLAIN: Readonly<Record<Provider, readonly string[]>> = {
-  openai: ['POST /embeddings', 'POST /moderations', 'POST /responses/input_tokens', 'GET /models'],
-  anthropic: ['POST /messages/count_tokens', 'GET /models'],
+const ROUTES: Readonly<Record<Provider, ProviderRoutes>> = {
+  openai: {
+    judged: { '/chat/completions': openaiChat, '/responses': openaiResponses },
+    plain: ['POST /embeddings', 'POST /moderations', 'POST /responses/input_tokens', 'GET /models'],
+    counted: { '/responses/input_tokens': openaiResponses },
+  },
+  // The paths with a date as `api-version`, and the newer ones without.
+  azure: {
+    judged: {
+      '/deployments/{deployment}/chat/completions': openaiChat,
+      '/responses': openaiResponses,
+      '/v1/chat/completions': openaiChat,
+      '/v1/responses': openaiResponses,
+    },
+    plain: [
+      'POST /deployments/{deployment}/embeddings',
+      'GET /models',
+      'POST /v1/embeddings',
+      'GET /v1/models',
+    ],
+    counted: {},
+  },
+  anthropic: {
+    judged: { '/messages': anthropicMessages },
+    plain: ['POST /messages/count_tokens', 'GET /models'],
+    counted: { '/messages/count_tokens': anthropicMessages },
+  },
 }
-/** Every `METHOD /path` that goes to a model server, with the provider. `GET /models` may be followed by a model. */
-export const LLM_ROUTES: readonly string[] = (['openai', 'anthropic'] as const).flatMap((provider) =>
-  [...Object.keys(JUDGED[provider]).map((path) => `POST ${path}`), ...PLAIN[provider]].map((route) =>
-    route.replace(' ', ` /${provider}/v1`),
-  ),
-)
+
+/** Every `METHOD /path` that goes to a model server, with the provider. `GET …/models` may be followed by a model. */
+export const LLM_ROUTES: readonly string[] = PROVIDERS.flatMap(routesOf)
+
+function routesOf(provider: Provider): readonly string[] {
+  const { judged, plain } = ROUTES[provider]
+  const all = [...Object.keys(judged).map((path) => `POST ${path}`), ...plain]
+  return all.map((route) => route.replace(' ', ` ${TRAITS[provider].base}`))
+}
+
 // No segment may consist of dots only, because path normalization would change it.
-const COUNTED: Readonly<Record<string, Dialect | undefined>> = {
-  '/responses/input_tokens': openaiResponses,
-  '/messages/count_tokens': anthropicMessages,
-}
-const MODEL = /^\/models(?:\/(?!\.+(?:\/|$))[\w.:-]{1,128}){1,2}$/
+const SEGMENT = /(?!\.+(?:\/|$))[\w.-]{1,128}/
+const MODEL = /^(.*\/models)(?:\/(?!\.+(?:\/|$))[\w.:-]{1,128}){1,2}$/
 const QUERY = /^[\w.=&%-]{1,512}$/
 // The official client sends this for beta features.
 const JUDGED_QUERY = /^(?:beta=true|api-version=[\w.-]{1,40})$/
 
 /** The provider of a path and the rest of it; undefined for another door. */
 export function providerOf(path: string): { provider: Provider; rest: string } | undefined {
-  const found = /^\/(openai|anthropic)(?:\/v1)?(\/.*)?$/.exec(path)
-  if (!found) return undefined
-  const [, provider, rest = ''] = found
-  // Sound: the pattern has no other names.
-  return { provider: provider as Provider, rest: path.startsWith(`/${provider}/v1`) ? rest : '' }
+  const [, first] = /^\/([a-z]+)(?:\/.*)?$/.exec(path) ?? []
+  const provider = PROVIDERS.find((name) => name === first)
+  if (!provider) return undefined
+  const { base } = TRAITS[provider]
+  return { provider, rest: path.startsWith(`${base}/`) ? path.slice(base.length) : '' }
 }
 
 /** The route of a request. @throws Refused for every other route. */
 export function routeOf(provider: Provider, method: string, rest: string, search: string): LlmRoute {
-  const dialect = entryOf(JUDGED[provider], rest)
+  const { judged, plain, counted } = ROUTES[provider]
+  const dialect = judged[templateOf(Object.keys(judged), rest) ?? '']
   if (method === 'POST' && dialect && (search === '' || JUDGED_QUERY.test(search))) {
     return { method, path: withQuery(rest, search), dialect, counts: undefined }
   }
-  const plain = PLAIN[provider].includes(`${method} ${rest}`) || (method === 'GET' && MODEL.test(rest))
-  if (plain && (method === 'GET' || method === 'POST') && (search === '' || QUERY.test(search))) {
-    return { method, path: withQuery(rest, search), dialect: undefined, counts: COUNTED[rest] }
+  const isPlain = templateOf(plain, `${method} ${rest}`) !== undefined || isModel(plain, method, rest)
+  if (isPlain && (method === 'GET' || method === 'POST') && (search === '' || QUERY.test(search))) {
+    const counts = counted[templateOf(Object.keys(counted), rest) ?? '']
+    return { method, path: withQuery(rest, search), dialect: undefined, counts }
   }
   throw notGoverned(provider)
+}
+
+/** Whether a path is a model of a governed list. */
+function isModel(plain: readonly string[], method: string, rest: string): boolean {
+  return method === 'GET' && plain.includes(`GET ${MODEL.exec(rest)?.[1]}`)
+}
+
+const PATTERNS = new Map<string, RegExp>()
+
+/** The template that a path follows. */
+function templateOf(templates: readonly string[], path: string): string | undefined {
+  return templates.find((template) => {
+    const known = PATTERNS.get(template) ?? new RegExp(`^${template.replaceAll(/\{\w+\}/g, SEGMENT.source)}$`)
+    PATTERNS.set(template, known)
+    return known.test(path)
+  })
 }
 
 function withQuery(path: string, search: string): string {
@@ -69,12 +116,7 @@ function withQuery(path: string, search: string): string {
 }
 
 function notGoverned(provider: Provider): Refused {
-  const judged = Object.keys(JUDGED[provider]).map((path) => `POST ${path}`)
-  const all = [...judged, ...PLAIN[provider]].map((each) => `\`${each.replace(' ', ` /${provider}/v1`)}\``)
-  const base =
-    provider === 'openai'
-      ? '`/openai/v1`'
-      : '`/anthropic` for the official client, `/anthropic/v1` for most others'
-  const message = `this route is not governed, so nothing was sent. Governed routes: ${all.join(', ')}. The base URL of a client must end with ${base}.`
+  const all = routesOf(provider).map((route) => `\`${route}\``)
+  const message = `this route is not governed, so nothing was sent. Governed routes: ${all.join(', ')}. The base URL of a client must end with ${TRAITS[provider].clients}.`
   return new Refused(403, 'ROUTE_NOT_GOVERNED', message)
 }

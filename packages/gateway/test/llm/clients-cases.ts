@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import type { Mark } from '../../../../tools/compat/rows.ts'
 import { sawNothing } from '../../../../tools/compat/saw.ts'
-import { CLIENTS, openToolbox, type AgentClient, type Outcome, type Ran } from './clients.ts'
+import { CLIENTS, openToolbox, type AgentClient, type Bases, type Outcome, type Ran } from './clients.ts'
 import { sawClient } from './sightings.ts'
 import { startUpstream, type Step, type Upstream } from './upstream.ts'
 
@@ -13,14 +13,8 @@ function expectError(error: unknown): void {
   if (!(error instanceof Error)) expect(inspect(error)).toMatch(/UPSTREAM_LOST|went away/)
 }
 
-/** The base URLs of an upstream, for the clients. */
-export interface Door {
-  /** The base URL for clients of OpenAI, with `/v1`. */
-  readonly openai: string
-  /** The base URL for `@anthropic-ai/sdk`, which adds `/v1`. */
-  readonly anthropicRoot: string
-  /** The base URL for `@ai-sdk/anthropic`, with `/v1`. */
-  readonly anthropicV1: string
+/** A model server, or a gateway in front of one. */
+export interface Door extends Bases {
   readonly key: string
   /** Whether a gateway decides; if not, this is the control. */
   readonly governed: boolean

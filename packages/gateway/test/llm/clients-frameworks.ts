@@ -4,7 +4,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { ChatAnthropic } from '@langchain/anthropic'
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
-import { ChatOpenAI } from '@langchain/openai'
+import { AzureChatOpenAI, ChatOpenAI } from '@langchain/openai'
 import { generateText, jsonSchema, stepCountIs, streamText, tool, type LanguageModel } from 'ai'
 import { AIMessage, createAgent, tool as langchainTool, type BaseMessage } from 'langchain'
 import { MOST_TURNS, TASK, TOOLS, type AgentClient, type LoopOptions, type Outcome } from './clients-tools.ts'
@@ -98,6 +98,16 @@ function chatOpenAI(useResponsesApi: boolean): AgentClient['run'] {
 const LANGCHAIN: readonly AgentClient[] = [
   { name: 'langchain, ChatOpenAI', dialect: 'chat', base: 'openai', run: chatOpenAI(false) },
   { name: 'langchain, ChatOpenAI by Responses', dialect: 'responses', base: 'openai', run: chatOpenAI(true) },
+  {
+    name: 'langchain, AzureChatOpenAI',
+    dialect: 'chat',
+    base: 'azure',
+    run(azureOpenAIEndpoint, azureOpenAIApiKey, options) {
+      const place = { azureOpenAIApiDeploymentName: 'gpt-4.1', azureOpenAIApiVersion: '2025-04-01-preview' }
+      const settings = { azureOpenAIEndpoint, azureOpenAIApiKey, ...place, maxRetries: options.retries }
+      return runLangchain(new AzureChatOpenAI(settings), options)
+    },
+  },
   {
     name: 'langchain, ChatAnthropic',
     dialect: 'anthropic',

@@ -1,6 +1,7 @@
 // The official clients, unmodified but for their base URL, through a real gateway.
 
 import { afterAll, beforeAll } from 'vitest'
+import { basesOf } from './clients.ts'
 import { gatewayCases } from './clients-cases.ts'
 import { openDoorTo, openLlmGate, type LlmGate } from './gate.ts'
 import { startUpstream, type Upstream } from './upstream.ts'
@@ -21,9 +22,7 @@ afterAll(async () => {
 gatewayCases(async (upstream) => {
   const door = await openDoorTo(gate, upstream.url, `agent:c${agents++}`)
   return {
-    openai: `${door.url}/openai/v1`,
-    anthropicRoot: `${door.url}/anthropic`,
-    anthropicV1: `${door.url}/anthropic/v1`,
+    ...basesOf(door.url),
     key: door.token,
     governed: true,
     close: () => door.close(),

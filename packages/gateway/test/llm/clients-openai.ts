@@ -1,14 +1,21 @@
 // Agent loops on the official client of OpenAI.
 
-import OpenAI from 'openai'
+import OpenAI, { AzureOpenAI } from 'openai'
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions'
 import type { ResponseInputItem, ResponseOutputItem } from 'openai/resources/responses/responses'
 import { MOST_TURNS, TASK, TOOLS, type AgentClient, type LoopOptions, type Outcome } from './clients-tools.ts'
 
 const model = 'gpt-4.1'
 
-async function runChat(baseURL: string, apiKey: string, options: LoopOptions): Promise<Outcome> {
-  const client = new OpenAI({ baseURL, apiKey, maxRetries: options.retries })
+const runChat: AgentClient['run'] = (baseURL, apiKey, options) =>
+  chatLoop(new OpenAI({ baseURL, apiKey, maxRetries: options.retries }), options)
+
+const runAzure: AgentClient['run'] = (endpoint, apiKey, options) => {
+  const settings = { endpoint, apiKey, apiVersion: '2025-04-01-preview', maxRetries: options.retries }
+  return chatLoop(new AzureOpenAI(settings), options)
+}
+
+async function chatLoop(client: OpenAI, options: LoopOptions): Promise<Outcome> {
   const functions = TOOLS.map(({ name, description, schema }) => ({
     type: 'function' as const,
     function: { name, description, parameters: schema },
@@ -96,6 +103,7 @@ function fedBack(item: ResponseOutputItem): ResponseInputItem {
 /** All loops on `openai`. */
 export const OPENAI_CLIENTS: readonly AgentClient[] = [
   { name: 'openai, Chat Completions', dialect: 'chat', base: 'openai', run: runChat },
+  { name: 'openai, AzureOpenAI', dialect: 'chat', base: 'azure', run: runAzure },
   { name: 'openai, runTools', dialect: 'chat', base: 'openai', run: runChatRunner },
   { name: 'openai, Responses', dialect: 'responses', base: 'openai', run: runResponses },
 ]

@@ -73,6 +73,28 @@ export interface Outcome {
   readonly turns: number
 }
 
+/** The base URLs of a model server or a gateway, for the clients. */
+export interface Bases {
+  /** For clients of OpenAI, with `/v1`. */
+  readonly openai: string
+  /** The endpoint for clients of Azure OpenAI, which add `/openai`. */
+  readonly azure: string
+  /** For `@anthropic-ai/sdk`, which adds `/v1`. */
+  readonly anthropicRoot: string
+  /** For `@ai-sdk/anthropic`, with `/v1`. */
+  readonly anthropicV1: string
+}
+
+/** The base URLs of a gateway. */
+export function basesOf(url: string): Bases {
+  return {
+    openai: `${url}/openai/v1`,
+    azure: `${url}/azure`,
+    anthropicRoot: `${url}/anthropic`,
+    anthropicV1: `${url}/anthropic/v1`,
+  }
+}
+
 /** The maximum number of rounds. */
 export const MOST_TURNS = 5
 
@@ -82,7 +104,7 @@ export interface AgentClient {
   /** The wire format that it speaks. */
   readonly dialect: 'chat' | 'responses' | 'anthropic'
   /** The base URL that it uses. */
-  readonly base: 'openai' | 'anthropicRoot' | 'anthropicV1'
+  readonly base: keyof Bases
   /** Runs the loop to its end. Rejects with the error of the client. */
   run(baseUrl: string, key: string, options: LoopOptions): Promise<Outcome>
 }

@@ -7,6 +7,7 @@ import { allowedCases, ungovernedCases, type Through } from './clients-cases.ts'
 const straight: Through = ({ url }) =>
   Promise.resolve({
     openai: `${url}/v1`,
+    azure: url,
     anthropicRoot: url,
     anthropicV1: `${url}/v1`,
     key: 'sk-control',

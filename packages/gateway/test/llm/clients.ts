@@ -5,7 +5,14 @@ import { FRAMEWORK_CLIENTS } from './clients-frameworks.ts'
 import { OPENAI_CLIENTS } from './clients-openai.ts'
 import type { AgentClient } from './clients-tools.ts'
 
-export { openToolbox, type AgentClient, type Outcome, type Ran } from './clients-tools.ts'
+export {
+  basesOf,
+  openToolbox,
+  type AgentClient,
+  type Bases,
+  type Outcome,
+  type Ran,
+} from './clients-tools.ts'
 
 /** Every client, in each mode of use. */
 export const CLIENTS: readonly AgentClient[] = [...OPENAI_CLIENTS, ...ANTHROPIC_CLIENTS, ...FRAMEWORK_CLIENTS]

@@ -7,6 +7,8 @@ import { createData } from '../../src/cli/setup/create.ts'
 import { runGateway, type RunningGateway } from '../../src/cli/setup/run-gateway.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { createLlmDoor } from '../../src/llm/door.ts'
+import { PROVIDERS, TRAITS, type Provider } from '../../src/llm/providers.ts'
+import type { UpstreamAddress } from '../../src/llm/upstream.ts'
 import { silent, type Log } from '../../src/log.ts'
 import { serve, type Served } from '../../src/serve.ts'
 import { activate, newFolder } from '../gateway-rig.ts'
@@ -69,12 +71,12 @@ export async function openLlmGate(options: LlmGateOptions): Promise<LlmGate> {
   if (options.data === undefined) {
     await createData(data, { port: 0 }, () => undefined)
     writeFileSync(join(data, 'upstream.key'), `${UPSTREAM_KEY}\n`, { mode: 0o600 })
-    const each = {
-      url: `${upstream}/v1`,
-      ...('key' in model ? {} : { 'key-file': 'upstream.key' }),
-      ...model,
-    }
-    const section = { openai: each, anthropic: each, ...llm }
+    const key = 'key' in model ? {} : { 'key-file': 'upstream.key' }
+    const each = PROVIDERS.map((provider): [Provider, object] => [
+      provider,
+      { url: addressOf(upstream, provider), ...key, ...model },
+    ])
+    const section = { ...Object.fromEntries(each), ...llm }
     appendFileSync(join(data, 'tollgate.yaml'), `\nllm: ${JSON.stringify(section)}\n`)
     writeFileSync(join(data, 'policy.yaml'), policy)
   }
@@ -121,6 +123,11 @@ async function gateFor(running: RunningGateway, data: string, principal: string)
   }
 }
 
+/** The address of a provider at a scripted upstream. */
+export function addressOf(upstream: string, provider: Provider): string {
+  return upstream + new URL(TRAITS[provider].url.example).pathname
+}
+
 /** Another model server and agent on the same gateway. */
 export async function openDoorTo(
   { running: { gateway } }: LlmGate,
@@ -130,18 +137,15 @@ export async function openDoorTo(
 ): Promise<Served & { readonly token: string }> {
   const { kernel, view, tokens, size, watch } = gateway
   const { token } = await tokens.issue({ role: 'agent', tenant: 'default', principal }, 'test')
-  const address = {
-    url: `${upstream}/v1`,
+  const address = (provider: Provider): UpstreamAddress => ({
+    url: addressOf(upstream, provider),
     key: UPSTREAM_KEY,
     parameters: new Set<string>(),
     patience: 60_000,
-  }
+  })
   const door = createLlmDoor({
     ...{ kernel, tokens, log: silent, body: 32 << 20, size, watch, ...settings },
-    upstreams: new Map([
-      ['openai', address],
-      ['anthropic', address],
-    ]),
+    upstreams: new Map(PROVIDERS.map((provider) => [provider, address(provider)])),
   })
   const api = {
     ...{ kernel, view, tokens, version: 'test', log: silent, limits: { body: 1 << 20 } },

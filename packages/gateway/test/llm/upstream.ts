@@ -32,6 +32,8 @@ export type Ending = 'sent' | 'hung up' | 'died'
 export interface Recorded {
   readonly verb: string
   readonly path: string
+  /** The query, with its question mark. */
+  readonly search: string
   readonly headers: IncomingHttpHeaders
   /** An empty object if there was none. */
   readonly body: JsonObject
@@ -74,7 +76,7 @@ export async function startUpstream(...script: readonly Step[]): Promise<Upstrea
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const recorded = await record(request, response)
     requests.push(recorded)
-    const wire = recorded.verb === 'POST' ? wires[recorded.path] : undefined
+    const wire = recorded.verb === 'POST' ? wires[ofAzure(recorded.path)] : undefined
     if (wire === undefined) {
       sendFixed(recorded, response)
       return
@@ -128,9 +130,9 @@ async function record(request: IncomingMessage, response: ServerResponse): Promi
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const text = Buffer.concat(chunks).toString()
   const { method: verb = '', headers } = request
+  const { pathname: path, search } = new URL(request.url ?? '/', 'http://upstream')
   const recorded: Exchange['recorded'] = {
-    verb,
-    path: new URL(request.url ?? '/', 'http://upstream').pathname,
+    ...{ verb, path, search },
     headers,
     text,
     body: bodyOf(text),
@@ -281,9 +283,14 @@ function inChunks(pieces: readonly Buffer[], { chunks = 'events' }: Sending): re
   return chunks === 'whole' ? [whole] : Array.from(whole, (byte) => Buffer.of(byte))
 }
 
+/** The path of OpenAI for a path of Azure. */
+function ofAzure(path: string): string {
+  return path.replace(/^\/openai(?:\/deployments\/[\w.-]+|\/v1)?(?=\/)/, '/v1')
+}
+
 /** Requests that cannot hold a call are answered without a script. */
 function sendFixed({ verb, path, headers, body }: Recorded, response: ServerResponse): void {
-  const answer = FIXED[`${verb} ${path}`]?.(body, headers)
+  const answer = FIXED[`${verb} ${ofAzure(path)}`]?.(body, headers)
   response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
   response.end(JSON.stringify(answer ?? { error: { message: `Invalid URL (${verb} ${path})`, code: null } }))
 }

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { answerRequest } from '@tollgate/kernel/admin'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { npm, saw } from '../../../../tools/compat/saw.ts'
-import { CLIENTS, openToolbox } from './clients.ts'
+import { basesOf, CLIENTS, openToolbox } from './clients.ts'
 import { runCodex } from './codex.ts'
 import { openDoorTo, openLlmGate, type LlmGate } from './gate.ts'
 import { sawClient } from './sightings.ts'
@@ -78,12 +78,7 @@ describe.each(CLIENTS)('$name', (client) => {
   test.each([false, true])('waits for an approval, and runs the call, streamed: %s', async (stream) => {
     const tools = openToolbox()
     const outcome = await behind([READ, DONE], ({ door }) => {
-      const bases = {
-        openai: `${door.url}/openai/v1`,
-        anthropicRoot: `${door.url}/anthropic`,
-        anthropicV1: `${door.url}/anthropic/v1`,
-      }
-      return client.run(bases[client.base], door.token, { stream, tools, retries: 0 })
+      return client.run(basesOf(door.url)[client.base], door.token, { stream, tools, retries: 0 })
     })
     expect(outcome).toMatchObject({ text: 'All done.', turns: 2 })
     expect(tools.ran).toEqual([{ name: 'read_note', args: { name: 'list' } }])

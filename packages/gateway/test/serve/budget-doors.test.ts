@@ -7,6 +7,8 @@ import type { ApiRoute } from '../../src/api/route.ts'
 import { createBudget, FINE, FREE, type Budget, type Spender } from '../../src/budget.ts'
 import type { DoorRequest, Reply } from '../../src/exchange.ts'
 import { createLlmDoor } from '../../src/llm/door.ts'
+import { PROVIDERS } from '../../src/llm/providers.ts'
+import { LLM_ROUTES } from '../../src/llm/routes.ts'
 import { createHttpDoor } from '../../src/mcp/client/http.ts'
 import { createApiRig, type Person } from '../api/rig.ts'
 import { createStandIn } from '../mcp/standin.ts'
@@ -82,7 +84,7 @@ function llmWith(budget: Budget): (asked: DoorRequest) => Promise<Reply | undefi
   const door = createLlmDoor({
     ...{ kernel: rig.kernel, tokens: rig.tokens, log: () => undefined },
     ...{ body: 32 << 20, size: () => 0, watch: () => () => undefined, budget },
-    upstreams: new Map([['openai', address] as const, ['anthropic', address] as const]),
+    upstreams: new Map(PROVIDERS.map((provider) => [provider, address])),
   })
   return (asked) => door.answer(asked)
 }
@@ -133,9 +135,10 @@ describe('a principal whose budget is spent', () => {
     expect(jsonOf(reply)).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
   })
 
-  it.each(['/openai/v1/chat/completions', '/openai/v1/responses', '/anthropic/v1/messages'])(
+  it.each(LLM_ROUTES.filter((route) => route.startsWith('POST ')))(
     'is refused at %s, in the format of the dialect',
-    async (path) => {
+    async (route) => {
+      const [, path = ''] = route.replaceAll(/\{\w+\}/g, 'm').split(' ')
       const asked = send('agent', 'POST', path, { 'x-api-key': rig.token('agent'), ...LARGE })
       const reply = await llmWith(bookkeeper(true))(asked)
       expect([reply?.status, reply?.headers['retry-after'], asked.taken()]).toEqual([429, '7', undefined])

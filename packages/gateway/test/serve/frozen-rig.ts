@@ -13,6 +13,7 @@ import { createData } from '../../src/cli/setup/create.ts'
 import { runGateway, type RunningGateway } from '../../src/cli/setup/run-gateway.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { silent } from '../../src/log.ts'
+import { PROVIDERS } from '../../src/llm/providers.ts'
 import { formatJoin } from '../../src/mcp/client/local-join.ts'
 import { socketPath } from '../../src/mcp/client/local-path.ts'
 import type { Role } from '../../src/tokens.ts'
@@ -50,9 +51,9 @@ export async function openFrozenRig(): Promise<FrozenRig> {
   const remote = await recording(note, 'mcp')
   await createData(data, { port: 0 }, () => undefined)
   writeFileSync(join(data, 'upstream.key'), 'sk-upstream\n', { mode: 0o600 })
-  const upstream = { url: `${model.url}/v1`, 'key-file': 'upstream.key' }
+  const llm = PROVIDERS.map((provider) => [provider, { url: `${model.url}/v1`, 'key-file': 'upstream.key' }])
   const servers = { own: { command: [process.execPath, SERVER, file] }, remote: { url: remote.url } }
-  const more = { llm: { openai: upstream, anthropic: upstream }, mcp: { servers } }
+  const more = { llm: Object.fromEntries(llm) as object, mcp: { servers } }
   for (const [name, value] of Object.entries(more)) {
     appendFileSync(join(data, 'tollgate.yaml'), `\n${name}: ${JSON.stringify(value)}\n`)
   }

@@ -27,13 +27,21 @@ const LLM_BODIES: Readonly<Record<string, object | undefined>> = {
   'POST /openai/v1/moderations': { input: 'hello' },
   'POST /openai/v1/responses/input_tokens': { model: 'm', input: 'hello' },
   'GET /openai/v1/models': undefined,
+  'POST /azure/openai/deployments/{deployment}/chat/completions': CHAT,
+  'POST /azure/openai/responses': { model: 'm', input: 'hello', store: false },
+  'POST /azure/openai/v1/chat/completions': CHAT,
+  'POST /azure/openai/v1/responses': { model: 'm', input: 'hello', store: false },
+  'POST /azure/openai/deployments/{deployment}/embeddings': { model: 'm', input: 'hello' },
+  'GET /azure/openai/models': undefined,
+  'POST /azure/openai/v1/embeddings': { model: 'm', input: 'hello' },
+  'GET /azure/openai/v1/models': undefined,
   'POST /anthropic/v1/messages': { ...CHAT, max_tokens: 10 },
   'POST /anthropic/v1/messages/count_tokens': CHAT,
   'GET /anthropic/v1/models': undefined,
 }
 
 function ask(route: string, body: object | undefined, token = agent, more = {}): Promise<Response> {
-  const [method = '', path = ''] = route.split(' ')
+  const [method = '', path = ''] = route.replaceAll(/\{\w+\}/g, 'm').split(' ')
   return fetch(rig.url + path, {
     method,
     headers: {

@@ -8,6 +8,7 @@ import type { Config } from '../../config/config.ts'
 import { NO_LLM } from '../../config/llm.ts'
 import { GatewayError } from '../../error.ts'
 import { openKeyring } from '../../keyring.ts'
+import { PROVIDERS, TRAITS } from '../../llm/providers.ts'
 import { checkLedger as checkTail, isRunning, measureDurability, openView, unfolded } from '../../open.ts'
 import type { LedgerView } from '../../view.ts'
 import { keysOnLedger, keyStatus } from '../keys/keys.ts'
@@ -82,16 +83,17 @@ async function checkGateway(config: Config): Promise<readonly DoctorFinding[]> {
 /** Checks the configured model servers and their keys. Sends them no request, because that would cost money. */
 function checkModels(config: Config): Promise<readonly DoctorFinding[]> {
   return Promise.resolve(
-    MODEL_SERVERS.flatMap((name): readonly DoctorFinding[] => {
+    PROVIDERS.flatMap((name): readonly DoctorFinding[] => {
       const model = config.llm[name]
       if (!model) return []
       const about = `${name} models`
       try {
         const key = modelAddresses({ llm: { ...NO_LLM, [name]: model } }).get(name)?.key
         const whose = key === undefined ? 'each client sends its own key' : 'key found'
-        const versioned = /\/v\d[\w.]*\/?$/.test(model.url)
-        const remedy = versioned ? [] : ['check `url`: for most servers it must end with `/v1`']
-        return [{ level: versioned ? 'ok' : 'warn', about, found: `${model.url}; ${whose}`, remedy }]
+        const { end, example } = TRAITS[name].url
+        const isWhole = end.test(model.url)
+        const remedy = isWhole ? [] : [`check \`url\`: for most servers it ends as in \`${example}\``]
+        return [{ level: isWhole ? 'ok' : 'warn', about, found: `${model.url}; ${whose}`, remedy }]
       } catch (fault) {
         if (!(fault instanceof GatewayError)) throw fault
         const hints = [
@@ -103,8 +105,6 @@ function checkModels(config: Config): Promise<readonly DoctorFinding[]> {
     }),
   )
 }
-
-const MODEL_SERVERS = ['openai', 'anthropic'] as const
 
 async function checkKeys(config: Config): Promise<readonly DoctorFinding[]> {
   const { keys } = await openKeyring(config)

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs'
 import process from 'node:process'
 import type { Config, ModelConfig } from '../../config/config.ts'
 import { GatewayError } from '../../error.ts'
-import type { Provider } from '../../llm/dialect.ts'
+import { PROVIDERS, type Provider } from '../../llm/providers.ts'
 import type { UpstreamAddress } from '../../llm/upstream.ts'
 
 /**
@@ -17,7 +17,7 @@ export function modelAddresses(
   env: NodeJS.ProcessEnv = process.env,
 ): ReadonlyMap<Provider, UpstreamAddress> {
   const addresses = new Map<Provider, UpstreamAddress>()
-  for (const provider of ['openai', 'anthropic'] as const) {
+  for (const provider of PROVIDERS) {
     const model = llm[provider]
     if (!model) continue
     const { url, patience, parameters } = model

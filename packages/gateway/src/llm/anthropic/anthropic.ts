@@ -12,7 +12,6 @@ import { Garbled, type Dialect, type Judge } from '../dialect.ts'
 
 /** The dialect of Anthropic's Messages API. */
 export const anthropicMessages: Dialect = {
-  provider: 'anthropic',
   readRequest,
   governReply,
   openStream: (judge) => new MessageStream(judge),

@@ -48,7 +48,6 @@ type ContentPart = { readonly known: JsonObject } | { readonly call: ReplyCall }
 
 /** The dialect of Chat Completions, of OpenAI and compatible servers. */
 export const openaiChat: Dialect = {
-  provider: 'openai',
   readRequest: readChatRequest,
   governReply,
   openStream: (judge) => new ChatStream(judge),

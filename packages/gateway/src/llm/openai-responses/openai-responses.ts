@@ -10,7 +10,6 @@ import { ResponseStream } from './stream.ts'
 
 /** The dialect of OpenAI's Responses API, also of compatible servers. */
 export const openaiResponses: Dialect = {
-  provider: 'openai',
   readRequest,
   governReply,
   openStream: (judge, onItem) => new ResponseStream(judge, onItem),
