@@ -63,7 +63,7 @@ const QUICK = ['kernel/trial', 'kernel/explanation', 'evidence/core']
 /** The kernel, with all of its entry points. */
 const KERNEL = ['kernel', 'kernel/admin', 'kernel/detection', 'kernel/policy', 'kernel/workbench']
 const DOOR = {
-  paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'trace.ts', 'scoping.ts', 'tools')],
+  paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'trace.ts', 'scoping.ts', 'answer-wait.ts', 'tools')],
   packages: [...KERNEL, 'evidence', 'evidence/core'],
   node: true,
 } as const
@@ -203,6 +203,7 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/src/sse.ts' },
   { at: 'packages/gateway/src/recent.ts' },
   { at: 'packages/gateway/src/verdict.ts', packages: [...KERNEL, 'evidence'] },
+  { at: 'packages/gateway/src/answer-wait.ts', packages: ['kernel'], node: ['node:timers'] },
   { at: 'packages/gateway/src/scoping.ts', packages: [...KERNEL], paths: gateway('tokens.ts') },
   // Tool descriptions, shared by the doors that offer tools and by the commands that inspect them.
   { at: 'packages/gateway/src/tools', packages: [...KERNEL, 'evidence'], paths: gateway('browser/servers') },

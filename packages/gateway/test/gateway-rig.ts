@@ -108,7 +108,7 @@ export function configFor(data: string, headGuard: string | undefined): Config {
     passphraseCommand: undefined,
     webhooks: [],
     telemetry: undefined,
-    mcp: { servers: new Map(), names: 'plain' },
+    mcp: { servers: new Map(), names: 'plain', wait: 0 },
     browser: { headless: true, executable: undefined, withoutEgress: false },
     llm: { body: 1 << 20, wait: 0 },
     limits: {

@@ -5,6 +5,7 @@ export { answerRequest, needsReason } from './admin/answers.ts'
 export { inputName, inputOf, pageName, type ApprovalRequest } from './admin/approvals.ts'
 export { createCatalogue, definitionOf, type Catalogue, type Definition } from './admin/catalogue.ts'
 export { registerDelegation, revokeDelegation } from './admin/delegate.ts'
+export { endRequest } from './admin/ending.ts'
 export { FLOOD_GUARD, type FreezeOrder } from './admin/freezes.ts'
 export { setObserve, type ObserveOrder } from './admin/observing.ts'
 export {

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import type { Place, Reader } from '@tollgate/kernel/policy'
 import { PROVIDERS, TRAITS, type Provider } from '../llm/providers.ts'
-import { readMeasure, readUrl, VARIABLE } from './value.ts'
+import { readMeasure, readUrl, VARIABLE, WAIT } from './value.ts'
 
 /** A configured model server. It names the place of the key, not the key. */
 export interface ModelConfig {
@@ -53,13 +53,6 @@ const BODY = {
   least: 1 << 16,
   most: 128 << 20,
   example: 'a size such as `32MiB`, from 64KiB to 128MiB',
-}
-const WAIT = {
-  what: '`wait`',
-  units: { s: 1000, m: 60_000 },
-  least: 1000,
-  most: 900_000,
-  example: 'a time such as `90s` or `5m`, up to 15 minutes',
 }
 const PATIENCE = {
   what: '`timeout`',

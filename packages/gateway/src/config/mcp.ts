@@ -1,8 +1,8 @@
-// Reads `mcp` of `tollgate.yaml`: the upstream MCP servers, and the names of their tools.
+// Reads `mcp` of `tollgate.yaml`: the upstream MCP servers, the names of their tools, and how long calls wait.
 
 import { resolve } from 'node:path'
 import type { Place, Reader } from '@tollgate/kernel/policy'
-import { readUrl, VARIABLE } from './value.ts'
+import { readMeasure, readUrl, VARIABLE, WAIT } from './value.ts'
 import { adapterOf, ADAPTERS, refusedOption, type AdapterName } from '../browser/servers/adapters.ts'
 import { isServerName } from '../tools/offer.ts'
 
@@ -36,10 +36,12 @@ const TOOL_NAMES = ['plain', 'slash'] as const
 export interface McpConfig {
   readonly servers: ReadonlyMap<string, ServerConfig>
   readonly names: (typeof TOOL_NAMES)[number]
+  /** Milliseconds that a call waits for its approval. */
+  readonly wait: number
 }
 
 /** The configuration without `mcp`. */
-export const NO_MCP: McpConfig = { servers: new Map(), names: 'plain' }
+export const NO_MCP: McpConfig = { servers: new Map(), names: 'plain', wait: 0 }
 
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
 // The transport sets these headers. Another value would change the meaning of the message.
@@ -49,10 +51,11 @@ type ServerFields = Partial<Record<(typeof FIELDS)[number], Place>>
 
 /** Reads `mcp`. Paths are relative to `data`. */
 export function readMcp(reader: Reader, place: Place, data: string): McpConfig {
-  const { servers, names } = reader.fields(place, ['servers', 'names']) ?? {}
+  const { servers, names, wait } = reader.fields(place, ['servers', 'names', 'wait']) ?? {}
   return {
     servers: servers ? readServers(reader, servers, data) : NO_MCP.servers,
     names: (names && reader.word(names, '`names`', TOOL_NAMES)) ?? NO_MCP.names,
+    wait: (wait && readMeasure(reader, wait, WAIT)) ?? NO_MCP.wait,
   }
 }
 

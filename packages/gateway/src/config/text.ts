@@ -60,8 +60,10 @@ keep: { calls: 7d }
 # MCP servers, at /mcp and /mcp/NAME. A program gets a small environment plus the variables named here. \`pass-env\` and
 # \`headers-env\` name variables of the gateway's environment, so that this file contains no secrets.
 # At /mcp, tools have names that every model provider accepts, such as \`files__read\`; \`names: slash\` lists them as \`files/read\`.
+# \`wait\` is how long a call waits for its approval; by default, the agent must send the call again.
 # mcp:
 #   names: plain
+#   wait: 5m
 #   servers:
 #     files: { command: [npx, -y, "@modelcontextprotocol/server-filesystem", /srv/files] }
 #     issues: { url: "https://mcp.example.com/mcp", headers-env: { authorization: ISSUES_AUTHORIZATION } }

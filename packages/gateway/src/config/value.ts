@@ -17,6 +17,15 @@ interface Measure {
   readonly example: string
 }
 
+/** How long a request waits for the approval of its calls. */
+export const WAIT: Measure = {
+  what: '`wait`',
+  units: { s: 1000, m: 60_000 },
+  least: 1000,
+  most: 900_000,
+  example: 'a time such as `90s` or `5m`, up to 15 minutes',
+}
+
 /** Reads a quantity and returns it in the smallest unit; undefined after a mistake. */
 export function readMeasure(reader: Reader, place: Place, measure: Measure): number | undefined {
   const { what, units, least, most, example } = measure

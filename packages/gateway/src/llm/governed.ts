@@ -3,6 +3,7 @@
 
 import { sha256Hex } from '@tollgate/evidence'
 import { policyOf, type Kernel } from '@tollgate/kernel'
+import type { AnswerWait } from '../answer-wait.ts'
 import type { Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import type { KnownCaller } from '../tokens.ts'
@@ -18,7 +19,7 @@ import { answerStreamed, answerWhole, nothing, recordUnreadable } from './replie
 import { takeTurns, type SeenTurns } from './results.ts'
 import { takeScope } from './scope.ts'
 import type { UpstreamReply } from './upstream.ts'
-import { waitOf, type AnswerWait } from './waiting.ts'
+import { waitOf } from './waiting.ts'
 import { createTally, summaryHeaders, type DecisionTally, type RequestContext } from './request-context.ts'
 
 interface GovernOptions {

@@ -2,9 +2,9 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Decided, Kernel, Source, ToolCall } from '@tollgate/kernel'
+import type { AnswerWait } from '../answer-wait.ts'
 import type { KnownCaller } from '../tokens.ts'
 import type { Ruling } from './dialect.ts'
-import type { AnswerWait } from './waiting.ts'
 
 export interface RequestContext {
   readonly kernel: Kernel

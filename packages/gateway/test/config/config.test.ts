@@ -56,7 +56,7 @@ describe('readConfig', () => {
       passphraseCommand: undefined,
       webhooks: [],
       telemetry: undefined,
-      mcp: { servers: new Map(), names: 'plain' },
+      mcp: { servers: new Map(), names: 'plain', wait: 0 },
       browser: { headless: true, executable: undefined, withoutEgress: false },
       llm: { body: 32 << 20, wait: 0 },
       limits: {
