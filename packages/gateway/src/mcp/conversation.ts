@@ -2,9 +2,9 @@
 // notifications. It does not depend on the transport.
 
 import type { JsonObject } from '@tollgate/evidence'
-import type { Decided } from '@tollgate/kernel'
+import { ClientRequests, type ActiveRequest } from './client-requests.ts'
 import { ClientQuestions } from './asking.ts'
-import { decisionMeta, denialFault, denialResult } from './denial.ts'
+import { decisionMeta, frozenAnswer } from './denial.ts'
 import { describe, infoOf, negotiate } from './describe.ts'
 import { interimFor, legacySender, metaOf, modernSender, OURS, resultFor, type Sender } from './protocol.ts'
 import {
@@ -29,7 +29,6 @@ import { Reaches, type ReachOptions } from './reach.ts'
 import { ParkedRounds } from './rounds.ts'
 import { UpstreamFault } from './server/upstream.ts'
 import { Notifications } from './notifications.ts'
-import { safeMessage } from './safe-text.ts'
 
 /** Receives the messages that belong to one request: first notifications and requests, last the answer. */
 export interface Out {
@@ -44,40 +43,31 @@ export interface Conversation {
   take(message: Message | Unreadable, out: Out): Promise<void>
   /** The client no longer waits for this request. */
   abandon(id: RequestId): void
+  /** The connection of this request is lost, or of all requests. It then waits for no approval. */
+  lose(id?: RequestId): void
   /** Sets the receiver of messages that belong to no request. */
   attach(out: Out | undefined): void
   /** Tells the client that the list of tools has changed. */
   toolsChanged(): void
+  /** Makes servers repeat questions that a person has approved since. Called about once a second. */
+  look(): void
   /** If the client is frozen: closes the servers that no allowed call uses, and ends streams that would stay open. */
   freeze(): void
   /** Closes the servers and aborts every active request. */
   close(): Promise<void>
 }
 
-interface ConversationOptions extends Omit<ReachOptions, 'isUsed' | 'onNotification'> {
+interface ConversationOptions extends Omit<ReachOptions, 'isUsed' | 'onNotification' | 'askNow'> {
   /** Called when it has been closed. */
   readonly onClosed: () => void
 }
 
-/** A request of the client that is being answered. */
-interface ActiveRequest {
-  readonly out: Out
-  readonly abort: AbortController
-  /** It stays open until it is cancelled. */
-  readonly endless: boolean
-  /** Lowest level of the log messages that a modern client wants with it. */
-  logLevel: string | undefined
-  /** The servers that it uses. */
-  reached: Reach | undefined
-}
-
 const OVER = 'over'
-const MAX_ACTIVE = 1024
 
 /** A conversation with a client of either protocol. Starts no server before the client asks for something. */
 export class ClientConversation implements Conversation {
   readonly #options: ConversationOptions
-  readonly #active = new Map<RequestId, ActiveRequest>()
+  readonly #active = new ClientRequests()
   readonly #rounds = new ParkedRounds()
   readonly #questions = new ClientQuestions()
   readonly #reaches: Reaches
@@ -95,8 +85,9 @@ export class ClientConversation implements Conversation {
       isUsed: (reached) => this.#uses(reached),
       onNotification: (link, method, params) => {
         if (this.#isFrozen()) return
-        this.#notifications.tell(link, method, params, (message) => this.#tellMessage(message))
+        this.#notifications.tell(link, method, params, (message) => this.#active.tellMessage(message))
       },
+      askNow: () => this.#questions.now(),
     })
     this.#notifications = new Notifications(this.#reaches)
   }
@@ -120,26 +111,36 @@ export class ClientConversation implements Conversation {
     this.#active.get(id)?.abort.abort()
   }
 
+  lose(id?: RequestId): void {
+    this.#active.lose(id)
+  }
+
   attach(out: Out | undefined): void {
     this.#notifications.attach(out)
+    this.#questions.attach(out)
+    this.#reaches.ask(this.#questions.now())
   }
 
   toolsChanged(): void {
     this.#notifications.toolsChanged()
   }
 
+  look(): void {
+    if (!this.#isFrozen()) this.#reaches.askAgain()
+  }
+
   /** A frozen client keeps no server: calls that were allowed before finish, everything else ends now. */
   freeze(): void {
     if (!this.#isFrozen()) return
     this.#rounds.end()
-    for (const { abort, endless } of this.#active.values()) if (endless) abort.abort()
+    this.#active.abort('endless')
     this.#reaches.closeIdle()
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     this.#questions.close()
-    for (const { abort } of this.#active.values()) abort.abort()
+    this.#active.abort('all')
     this.#rounds.end()
     await this.#reaches.close()
     this.#options.onClosed()
@@ -150,7 +151,7 @@ export class ClientConversation implements Conversation {
   }
 
   #uses(used: Reach): boolean {
-    return this.#rounds.uses(used) || [...this.#active.values()].some(({ reached }) => reached === used)
+    return this.#rounds.uses(used) || this.#active.uses(used)
   }
 
   /** An answer of a frozen client does not reach the server that asked. */
@@ -163,6 +164,9 @@ export class ClientConversation implements Conversation {
     if (method === 'notifications/cancelled') {
       const { requestId } = params
       if (typeof requestId === 'string' || typeof requestId === 'number') this.abandon(requestId)
+    } else if (method === 'notifications/initialized') {
+      if (this.#legacy) this.#questions.greeted()
+      this.#reaches.ask(this.#questions.now())
     } else if (method === 'notifications/roots/list_changed' && !this.#isFrozen()) {
       for (const { links } of this.#reaches.all())
         for (const { upstream } of links) upstream.notify(method, {})
@@ -179,18 +183,14 @@ export class ClientConversation implements Conversation {
 
   async #takeRequest(request: Request, out: Out): Promise<void> {
     const { id, method } = request
-    if (this.#isClosed || this.#active.has(id) || this.#active.size >= MAX_ACTIVE) {
-      const isKnown = this.#active.has(id)
-      const why = isKnown
-        ? 'a request with this id is still in progress'
-        : 'too many requests are in progress'
-      this.#refuse(out, id, new RpcFault(CODE.invalidRequest, why))
+    const active = this.#isClosed
+      ? 'the conversation is closed'
+      : this.#active.add(id, out, method === 'subscriptions/listen')
+    if (typeof active === 'string') {
+      this.#refuse(out, id, new RpcFault(CODE.invalidRequest, active))
       return
     }
-    const abort = new AbortController()
-    const endless = method === 'subscriptions/listen'
-    const active: ActiveRequest = { out, abort, endless, logLevel: undefined, reached: undefined }
-    this.#active.set(id, active)
+    const { abort } = active
     try {
       const text = await this.#answer(request, active)
       if (text === undefined || abort.signal.aborted) out.end?.()
@@ -301,16 +301,8 @@ export class ClientConversation implements Conversation {
     return reached
   }
 
-  /** Forwards a log message that belongs to no request, if exactly one request wants log messages. */
-  #tellMessage(params: JsonObject): void {
-    const wanting = [...this.#active.values()].filter(({ logLevel }) => logLevel !== undefined)
-    const [only] = wanting
-    // With several, the owner is unknown, and they may belong to different clients.
-    const message = only && wanting.length === 1 ? safeMessage(params, only.logLevel) : undefined
-    if (message) only?.out.send(formatNotification('notifications/message', message), false)
-  }
-
-  #turnOf(sender: Sender, meta: JsonObject, { out, abort }: ActiveRequest, asker: string): Turn {
+  #turnOf(sender: Sender, meta: JsonObject, active: ActiveRequest, asker: string): Turn {
+    const { out, abort, lost } = active
     const { signal } = abort
     const token = meta['progressToken']
     const known = typeof token === 'string' || typeof token === 'number'
@@ -321,6 +313,7 @@ export class ClientConversation implements Conversation {
       sender,
       meta,
       signal,
+      lost: lost.signal,
       asker,
       logLevel: sender.logLevel,
       progress: known
@@ -333,12 +326,6 @@ export class ClientConversation implements Conversation {
       },
     }
   }
-}
-
-/** Answers a frozen client: a tool call with a denial that the model can read, any other request with an error. @throws RpcFault */
-function frozenAnswer(frozen: Decided, method: string, protocol: Sender['protocol']): string {
-  if (method !== 'tools/call') throw denialFault(frozen)
-  return textOf(resultFor(protocol, method, denialResult(frozen, false), {}))
 }
 
 /** The error for a server that did not answer. It names the server and the failure code. */

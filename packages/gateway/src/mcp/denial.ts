@@ -3,8 +3,8 @@
 import type { JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
 import { denialText, receiptNote, verdictOf } from '../verdict.ts'
-import { OURS } from './protocol.ts'
-import { RpcFault } from './message.ts'
+import { OURS, resultFor, type Sender } from './protocol.ts'
+import { RpcFault, textOf } from './message.ts'
 
 /** The decision as a member of `_meta`, for programs. */
 export function decisionMeta(decided: Decided): JsonObject {
@@ -32,4 +32,10 @@ const DENIED = 403
 /** A denial as an error, for methods that have no error result. */
 export function denialFault(decided: Decided): RpcFault {
   return new RpcFault(DENIED, denialText(decided, false), decisionMeta(decided))
+}
+
+/** Answers a frozen client: a tool call with a denial that the model can read, any other request with an error. @throws RpcFault */
+export function frozenAnswer(frozen: Decided, method: string, protocol: Sender['protocol']): string {
+  if (method !== 'tools/call') throw denialFault(frozen)
+  return textOf(resultFor(protocol, method, denialResult(frozen, false), {}))
 }

@@ -20,9 +20,11 @@ import {
 } from '@tollgate/kernel'
 import { Recent } from '../recent.ts'
 import { giveScope } from '../scoping.ts'
+import { ApprovalWaits, type WaitingOptions } from './approval-wait.ts'
 import { decisionMeta } from './denial.ts'
 import { OURS } from './protocol.ts'
 import { CODE, RpcFault, textOf, type RpcError } from './message.ts'
+import type { Turn } from './proxy.ts'
 import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
 
 /** The authenticated caller. */
@@ -33,6 +35,8 @@ export interface McpCaller {
   readonly mayOpen?: boolean
   /** The session of requests that name none. Without it, they use the session of the principal. */
   readonly session?: string
+  /** Whether its token is still valid, where nothing else ends its requests. */
+  readonly known?: () => boolean
 }
 
 /** A request to use a tool or a faculty of a server. */
@@ -74,14 +78,18 @@ const REPEAT_WINDOW_MS = 600_000
 const MAX_REMEMBERED = 1000
 
 export class Govern {
+  /** The calls that wait for an approval. */
+  readonly waits: ApprovalWaits
   readonly #kernel: Kernel
   readonly #now: () => number
   /** The times of recent denials. A repeated call gets a shorter answer. */
   readonly #denials = new Recent<number>(MAX_REMEMBERED)
 
-  constructor(kernel: Kernel, now: () => number) {
+  constructor(kernel: Kernel, waiting: WaitingOptions) {
     this.#kernel = kernel
-    this.#now = now
+    this.#now = () => kernel.host.now()
+    const isFrozen = ({ caller, meta }: Turn): boolean => this.isFrozen(caller, meta[OURS.session])
+    this.waits = new ApprovalWaits({ kernel, ...waiting, isFrozen })
   }
 
   /** Decides on an order and, if allowed, runs it once. @throws KernelError `EFFECT_UNRECORDED`. */
@@ -128,6 +136,11 @@ export class Govern {
   /** The tools that a name can mean for a caller. */
   meant({ tenant }: McpCaller, name: string): readonly string[] {
     return this.#kernel.catalogue.meant(name, policyOf(this.#kernel, tenant))
+  }
+
+  /** Whether a person has approved a request, and the approval is not used yet. */
+  isGranted(request: string): boolean {
+    return this.#kernel.approvals.find({ id: request })?.answer?.granted === true
   }
 
   /** Records the refusal of an input that cannot be read as a call. */

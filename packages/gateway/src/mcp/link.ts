@@ -5,8 +5,10 @@ import { definitionOf, type Catalogue, type Definition } from '@tollgate/kernel/
 import { isList, isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { adapterOf, type AdapterName } from '../browser/servers/adapters.ts'
 import { Recent } from '../recent.ts'
+import { defaultsIn, type Defaults } from '../tools/defaults.ts'
 import { FACULTIES, isUsable } from '../tools/offer.ts'
 import { originOf } from '../tools/origin.ts'
+import { OutsideQuestions } from './outside.ts'
 import { isSafeText } from './safe-text.ts'
 import { UpstreamFault, type Server, type ServerHello, type Upstream } from './server/upstream.ts'
 
@@ -21,6 +23,14 @@ export interface Offered {
   readonly incarnation: number
   /** See `ServerLink`. */
   readonly generation: number
+  /** The defaults of its arguments, if a person approved the definition. */
+  readonly defaults?: Defaults | undefined
+}
+
+/** A tool that the server offers. */
+interface NotedTool {
+  readonly hash: string
+  readonly defaults: Defaults | undefined
 }
 
 // Limits the memory that a server can fill.
@@ -65,10 +75,12 @@ export class ServerLink {
   generation = 0
   /** The published browser server that it is, if it is one. */
   readonly browser: AdapterName | undefined
+  /** Its questions outside of a call. */
+  readonly outside: OutsideQuestions = new OutsideQuestions()
   readonly #origin: string
   readonly #catalogue: Catalogue
-  /** The hashes of the tools that the server offers, by their names at the server. */
-  readonly #hashes = new Map<string, string>()
+  /** The tools that the server offers, by their names at the server. */
+  readonly #noted = new Map<string, NotedTool>()
   /** The length of their definitions. */
   #bytes = 0
   #greeting: Promise<Greeted> | undefined
@@ -91,7 +103,10 @@ export class ServerLink {
   /** The definition that the server offers for a tool. @throws UpstreamFault. */
   async offered(tool: string): Promise<Offered> {
     const { incarnation, generation } = await this.#listed()
-    return { hash: this.#hashes.get(tool) ?? null, incarnation, generation }
+    const noted = this.#noted.get(tool)
+    const isApproved = this.#catalogue.pinned(toolName(this.name, tool)) === noted?.hash
+    const defaults = isApproved ? noted?.defaults : undefined
+    return { hash: noted?.hash ?? null, incarnation, generation, defaults }
   }
 
   /** The definition of the server itself. @throws UpstreamFault. */
@@ -147,6 +162,7 @@ export class ServerLink {
   /** The connection is lost. The server is asked again who it is. */
   lose(): void {
     this.forget()
+    this.outside.lose()
     // Until it is asked again, it is unknown whether it is still the approved server.
     this.#greeted = undefined
   }
@@ -173,13 +189,13 @@ export class ServerLink {
     const own = tool['name']
     // A tool that the gateway cannot guard does not exist.
     if (this.browser !== undefined && !adapterOf(this.browser).tools.has(own)) return undefined
-    const before = this.#hashes.get(own)
-    if (this.#hashes.size >= MAX_TOOLS && before === undefined) return undefined
+    const before = this.#noted.get(own)?.hash
+    if (this.#noted.size >= MAX_TOOLS && before === undefined) return undefined
     const definition = toolDefinition(this.name, this.#origin, tool)
     if (!definition || this.#bytes + definition.text.length > MAX_BYTES) return undefined
     if (!this.#catalogue.offer(toolName(this.name, own), definition)) return undefined
     this.#bytes += before === definition.hash ? 0 : definition.text.length
-    this.#hashes.set(own, definition.hash)
+    this.#noted.set(own, { hash: definition.hash, defaults: defaultsIn(tool['inputSchema']) })
     return { tool, own, hash: definition.hash }
   }
 
@@ -216,13 +232,13 @@ export class ServerLink {
 
   /** Replaces the known tools and withdraws those that the server no longer offers. */
   #replace(tools: readonly Json[]): void {
-    const before = new Map(this.#hashes)
-    this.#hashes.clear()
+    const before = new Map(this.#noted)
+    this.#noted.clear()
     this.#bytes = 0
     for (const tool of tools) this.#note(tool)
-    for (const [own, hash] of before) {
+    for (const [own, { hash }] of before) {
       const full = toolName(this.name, own)
-      const isGone = !this.#hashes.has(own) && this.#catalogue.offered(full)?.hash === hash
+      const isGone = !this.#noted.has(own) && this.#catalogue.offered(full)?.hash === hash
       if (isGone) this.#catalogue.withdraw(full)
     }
   }

@@ -2,6 +2,7 @@
 
 import type { Decided, Kernel } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
+import type { WaitingOptions } from './approval-wait.ts'
 import { ClientConversation, type Conversation } from './conversation.ts'
 import { Govern, type McpCaller } from './govern.ts'
 import { OUR_INFO } from './protocol.ts'
@@ -30,6 +31,8 @@ export interface Mcp {
   refuseFrozen(caller: McpCaller): Promise<Decided | undefined>
   /** Asks every server once for its offer, so that a person can review it before any client connects. Never rejects. */
   meet(): Promise<void>
+  /** The gateway stops: no call waits for an approval any more. */
+  end(): void
   close(): Promise<void>
 }
 
@@ -42,6 +45,10 @@ interface McpOptions {
   /** Milliseconds that a list of several servers waits for one of them. */
   readonly patience?: number
   readonly connect: Connect
+  /** Milliseconds that a call waits for its approval, unless its client says otherwise; 0 if not given. */
+  readonly wait?: number
+  /** Calls back after each change of the ledger. Returns a function that stops it. */
+  readonly watch: WaitingOptions['watch']
 }
 
 // How soon clients learn of a new approval.
@@ -54,11 +61,14 @@ const EVERYTHING = { sampling: {}, elicitation: {}, roots: {} }
 /** Opens the door. */
 export function createMcp(options: McpOptions): Mcp {
   const { kernel, log, servers, connect, names = 'plain', patience = PATIENCE_MS } = options
-  const govern = new Govern(kernel, () => kernel.host.now())
+  const { wait = 0, watch } = options
+  const ending = new AbortController()
+  const govern = new Govern(kernel, { wait, watch, ending: ending.signal })
   const conversations = new Set<Conversation>()
   const met = new Set<Upstream>()
   let seen = kernel.catalogue.changes
   const timer = setInterval(() => {
+    for (const each of conversations) each.look()
     if (seen === kernel.catalogue.changes) return
     seen = kernel.catalogue.changes
     for (const each of conversations) each.toolsChanged()
@@ -114,7 +124,9 @@ export function createMcp(options: McpOptions): Mcp {
       return conversation
     },
     meet,
+    end: () => ending.abort(),
     async close() {
+      ending.abort()
       clearInterval(timer)
       unwatch()
       await Promise.all([...conversations, ...met].map((each) => each.close()))

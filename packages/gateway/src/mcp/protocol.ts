@@ -27,6 +27,7 @@ export const OURS = {
   delegation: 'dev.tollgate/delegation',
   scope: 'dev.tollgate/scope',
   plannerRef: 'dev.tollgate/planner_ref',
+  wait: 'dev.tollgate/wait',
   decision: 'dev.tollgate/decision',
 } as const
 

@@ -21,6 +21,8 @@ export interface Turn {
   readonly sender: Sender
   readonly meta: JsonObject
   readonly signal: AbortSignal
+  /** Aborted when the connection of the request is lost. A call that runs continues then. */
+  readonly lost: AbortSignal
   /** Identifies the client that a server's question would reach. */
   readonly asker: string
   /** Lowest level of log messages that the client wants. */
@@ -30,7 +32,7 @@ export interface Turn {
   /** Forwards a log message that belongs to the request. */
   message(params: JsonObject): void
   /** Asks the client. @throws RpcFault. */
-  ask(method: string, params: JsonObject): Promise<JsonObject>
+  readonly ask: (method: string, params: JsonObject) => Promise<JsonObject>
 }
 
 /** An answer. `text` is the canonical text that was hashed, if the result needs no more changes. */
@@ -96,7 +98,7 @@ async function callTool(reach: Reach, params: JsonObject, turn: Turn): Promise<P
   const { link, own } = target
   const outcome = await govern(
     reach.govern,
-    { link, tool: toolName(link.name, own), own, args, look: () => link.offered(own) },
+    { link, tool: toolName(link.name, own), own, args, waits: true, look: () => link.offered(own) },
     turn,
     (judged, only) =>
       send(

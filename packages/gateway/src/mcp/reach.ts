@@ -7,7 +7,9 @@ import type { Govern, McpCaller } from './govern.ts'
 import type { Log } from '../log.ts'
 import { ServerLink } from './link.ts'
 import { CODE, RpcFault, textOf } from './message.ts'
+import type { AskClient } from './outside.ts'
 import type { Reach } from './proxy.ts'
+import { answerIn, judgeQuestion } from './send.ts'
 import type { Connect, Server } from './server/upstream.ts'
 import type { ToolNames } from './tool-names.ts'
 
@@ -28,6 +30,8 @@ export interface ReachOptions {
   readonly isUsed: (reach: Reach) => boolean
   /** Takes a notification of a server that belongs to no request. */
   readonly onNotification: (link: ServerLink, method: string, params: JsonObject) => void
+  /** Asks the client outside of its requests; undefined if that is not possible now. */
+  readonly askNow: () => AskClient | undefined
 }
 
 const MAX_REACHES = 8
@@ -67,8 +71,9 @@ export class Reaches {
     return reach
   }
 
-  #link(server: Server, { capabilities }: Sender): ServerLink {
-    const { catalogue, connect, caller, onNotification } = this.#options
+  #link(server: Server, sender: Sender): ServerLink {
+    const { catalogue, connect, caller, govern, onNotification, askNow } = this.#options
+    const { capabilities, protocol } = sender
     const upstream = connect(
       server,
       { capabilities, info: OUR_INFO },
@@ -83,6 +88,17 @@ export class Reaches {
           await link.hello()
           return link.isPinned('resources/subscribe')
         },
+        onAsk: (method, params, signal) =>
+          link.outside.answer({
+            now: () => (protocol === 'legacy' ? askNow() : undefined),
+            run: async (ask) => {
+              const turn = { caller, sender, meta: {}, ask }
+              const outcome = await judgeQuestion(govern, link, { method, params }, turn)
+              if (outcome.kind === 'denied') link.outside.refuse(outcome.decided.approval)
+              return answerIn(outcome)
+            },
+            signal,
+          }),
       },
       { ...caller, session: caller.session ?? caller.principal },
     )
@@ -92,6 +108,25 @@ export class Reaches {
 
   all(): readonly Reach[] {
     return [...this.#known.values()]
+  }
+
+  /** Sends the waiting questions to the client, if it can be asked outside of its requests now. */
+  ask(ask: AskClient | undefined): void {
+    if (ask) for (const { outside } of this.#legacyLinks()) outside.ask(ask)
+  }
+
+  /** Makes servers repeat questions that were refused, and that a person has approved since. */
+  askAgain(): void {
+    const { govern } = this.#options
+    for (const link of this.#legacyLinks()) {
+      const isApproved = (request: string | undefined): boolean =>
+        link.isPinned('roots/list') || (request !== undefined && govern.isGranted(request))
+      if (link.outside.takeApproved(isApproved)) link.upstream.notify('notifications/roots/list_changed', {})
+    }
+  }
+
+  #legacyLinks(): readonly ServerLink[] {
+    return [...this.#known].filter(([key]) => key.startsWith('legacy ')).flatMap(([, { links }]) => links)
   }
 
   hasLegacy(): boolean {

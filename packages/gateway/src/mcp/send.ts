@@ -8,8 +8,9 @@ import type { Govern, Order, OrderOutcome } from './govern.ts'
 import { runGuarded } from './guarded.ts'
 import { facultyName, type Faculty, type Offered, type ServerLink } from './link.ts'
 import { CODE, RpcFault } from './message.ts'
-import { ASKS, type SentMethod } from './methods.ts'
+import { ASKS, NAMED, type SentMethod } from './methods.ts'
 import type { Turn } from './proxy.ts'
+import { withDefaults } from '../tools/defaults.ts'
 import { UpstreamFault, type Exchange, type UpstreamAnswer } from './server/upstream.ts'
 import { createRateLimit, safeMessage, safeProgress } from './safe-text.ts'
 
@@ -20,29 +21,43 @@ interface ServerUse {
   readonly tool: string
   /** The name at the server, for a tool. */
   readonly own?: string
+  /** Whether the client may wait for an approval of it. */
+  readonly waits: boolean
   readonly args: JsonObject
   /** Returns the definition that the server offers. */
   readonly look: () => Promise<Offered>
 }
 
 export function facultyUse(link: ServerLink, faculty: Faculty, args: JsonObject): ServerUse {
-  return { link, tool: facultyName(link.name, faculty), args, look: () => link.faculty() }
+  const waits = NAMED.has(faculty)
+  return { link, tool: facultyName(link.name, faculty), args, waits, look: () => link.faculty() }
 }
 
-/** Judges a use and, if allowed, calls `run` with the judged arguments and the connection to use. */
-export async function govern(
+type RunJudged = (judged: JsonObject, only: number) => Promise<UpstreamAnswer>
+
+/** Judges a use and, if allowed, calls `run` with the judged arguments and the connection to use. May wait for an approval. */
+export function govern(through: Govern, use: ServerUse, turn: Turn, run: RunJudged): Promise<OrderOutcome> {
+  if (!use.waits) return governOnce(through, use, turn, run)
+  // The scope of the session is set once.
+  const again = { ...turn, meta: without(turn.meta, OURS.scope) }
+  return through.waits.hold(turn, (isFirst) => governOnce(through, use, isFirst ? turn : again, run))
+}
+
+async function governOnce(
   through: Govern,
   use: ServerUse,
   turn: Turn,
-  run: (judged: JsonObject, only: number) => Promise<UpstreamAnswer>,
+  run: RunJudged,
 ): Promise<OrderOutcome> {
+  const { link, own } = use
+  const again = (): void => link.upstream.notify('notifications/roots/list_changed', {})
+  if (own !== undefined) await link.outside.settle(turn.ask, again)
   const offered = await use.look()
-  const order = orderOf(turn, use, offered.hash)
+  const order = orderOf(turn, { ...use, args: withDefaults(use.args, offered.defaults) }, offered.hash)
   const dispatch = async (judged: JsonObject): Promise<UpstreamAnswer> => {
     const { incarnation } = await stillOffered(use, offered)
     return run(judged, incarnation)
   }
-  const { link, own } = use
   if (link.browser === undefined || own === undefined) return through.run(order, dispatch)
   const { session } = order.session === undefined ? turn.caller : order
   const known = typeof session === 'string' ? session : turn.caller.principal
@@ -66,7 +81,7 @@ export async function refuseTool(
 }
 
 function orderOf(
-  { caller, meta }: Turn,
+  { caller, meta }: Pick<Turn, 'caller' | 'meta'>,
   { tool, args }: Pick<ServerUse, 'tool' | 'args'>,
   offered: string | null,
 ): Order {
@@ -139,14 +154,34 @@ function tooManyQuestions(): RpcFault {
   return new RpcFault(CODE.internal, `a server may ask at most ${MAX_QUESTIONS} questions in one call`)
 }
 
-/** Judges a question of a server. The question brings data to the client, the answer brings data to the server. */
+/** The client that a question would reach. */
+type Asked = Pick<Turn, 'caller' | 'sender' | 'meta' | 'ask'>
+
 async function askBack(
   through: Govern,
   link: ServerLink,
   method: string,
   params: JsonObject,
-  turn: Turn,
+  turn: Asked,
 ): Promise<JsonObject> {
+  const outcome = await judgeQuestion(through, link, { method, params }, turn)
+  if (outcome.kind === 'denied' && method === 'elicitation/create') return { action: 'decline' }
+  return answerIn(outcome)
+}
+
+/** The client's answer to a question. @throws RpcFault if there is none. */
+export function answerIn(outcome: OrderOutcome): JsonObject {
+  if (outcome.kind === 'done') return outcome.result
+  throw new RpcFault(CODE.internal, 'the request to the client was denied')
+}
+
+/** Judges a question of a server. The question brings data to the client, the answer brings data to the server. @throws RpcFault */
+export async function judgeQuestion(
+  through: Govern,
+  link: ServerLink,
+  { method, params }: { readonly method: string; readonly params: JsonObject },
+  turn: Asked,
+): Promise<OrderOutcome> {
   const capability = ASKS.get(method)
   if (capability === undefined || turn.sender.capabilities[capability] === undefined) {
     throw new RpcFault(CODE.methodNotFound, 'the client does not support this request')
@@ -159,14 +194,11 @@ async function askBack(
     answeredBy: 'client',
     author: link.name,
   }
-  const outcome = await through.run(order, async (judged) => {
+  return through.run(order, async (judged) => {
     const result = await turn.ask(method, judged)
     // The answer takes time, so the freeze is checked again, in the session of the call.
     if (through.isFrozen(order.caller, order.session))
       throw new RpcFault(CODE.internal, 'the client is frozen')
     return { ok: true, result }
   })
-  if (outcome.kind === 'done') return outcome.result
-  if (outcome.kind === 'denied' && faculty === 'elicitation/create') return { action: 'decline' }
-  throw new RpcFault(CODE.internal, 'the request to the client was denied')
 }

@@ -166,13 +166,14 @@ describe('at the MCP door', () => {
     delegation: undefined,
   }
   const order = { ...call, answeredBy: 'server' } as const
+  const NO_WAIT = { wait: 0, watch: () => () => undefined, ending: new AbortController().signal }
   const done = (): Promise<{ ok: true; result: object }> => Promise.resolve({ ok: true, result: {} })
 
   test('the scope of a host token is in force before the call that brings it; that of an agent token is refused', async () => {
     const rig = await createApiRig({ policy: POLICY })
     rig.kernel.catalogue.offer('mail/send', offer)
     await pinTool(rig.kernel, 'mail/send', offer.hash, 'user:olga')
-    const govern = new Govern(rig.kernel, () => 0)
+    const govern = new Govern(rig.kernel, NO_WAIT)
     const args = { to: 'eve@example.net' }
     const scope = { sinks: ['olga@example.com'] }
     const agent = { tenant: 'default', principal: 'agent:a' }

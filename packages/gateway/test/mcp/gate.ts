@@ -69,11 +69,11 @@ const COMMAND = fileURLToPath(new URL('../../bin/tollgate.mjs', import.meta.url)
 /** Opens a gateway with these servers, in a new data directory or an earlier one. */
 export async function openGate(
   servers: Readonly<Record<string, ServerEntry>>,
-  { data = join(newFolder(), 'data'), policy = POLICY, log = silent }: GateOptions = {},
+  { data = join(newFolder(), 'data'), policy = POLICY, log = silent, wait }: GateOptions = {},
 ): Promise<Gate> {
   const isNew = !existsSync(data)
   if (isNew) await createData(data, { port: 0 }, () => undefined)
-  if (isNew) appendFileSync(join(data, 'tollgate.yaml'), serversText(servers))
+  if (isNew) appendFileSync(join(data, 'tollgate.yaml'), mcpText(servers, wait))
   writeFileSync(join(data, 'policy.yaml'), policy)
   const running = await runGateway(readConfig(data), log, { prepare: (gateway) => activate(gateway, policy) })
   const { gateway, url } = running
@@ -119,6 +119,8 @@ interface GateOptions {
   readonly data?: string
   readonly policy?: string
   readonly log?: Log
+  /** How long calls wait for approvals. */
+  readonly wait?: string | undefined
 }
 
 async function recordOf({ gateway: { view } }: RunningGateway, tool: string): Promise<readonly Recorded[]> {
@@ -135,7 +137,8 @@ async function recordOf({ gateway: { view } }: RunningGateway, tool: string): Pr
   )
 }
 
-/** The servers in the format of the configuration file. JSON is valid YAML. */
-function serversText(servers: Readonly<Record<string, ServerEntry>>): string {
-  return Object.keys(servers).length === 0 ? '' : `\nmcp: ${JSON.stringify({ servers })}\n`
+/** The section `mcp` of the configuration file. JSON is valid YAML. */
+function mcpText(servers: Readonly<Record<string, ServerEntry>>, wait: string | undefined): string {
+  if (Object.keys(servers).length === 0 && wait === undefined) return ''
+  return `\nmcp: ${JSON.stringify({ servers, ...(wait !== undefined && { wait }) })}\n`
 }

@@ -81,17 +81,20 @@ const NOTICES = [
 const NAME = { name: 'peer', version: '1.0.0' }
 const TIMEOUT = 20_000
 
-/** Connects a client. */
-export async function connectPeer(kind: Kind, place: Place): Promise<Peer> {
-  return kind === 'v1' ? connectOld(place) : connectNew(kind, place)
+/** Connects a client. `roots` are the folders that it offers; null if it has no folders to offer. */
+export async function connectPeer(kind: Kind, place: Place, roots?: readonly string[] | null): Promise<Peer> {
+  const heard = listening(roots ?? undefined)
+  const capabilities = roots === null ? { ...CAPABILITIES, roots: undefined } : CAPABILITIES
+  return kind === 'v1' ? connectOld(place, heard, capabilities) : connectNew(kind, place, heard, capabilities)
 }
 
-async function connectOld(place: Place): Promise<Peer> {
-  const heard = listening()
-  const client = new OldClient(NAME, { capabilities: CAPABILITIES })
+type Capabilities = { [name in keyof typeof CAPABILITIES]: (typeof CAPABILITIES)[name] | undefined }
+
+async function connectOld(place: Place, heard: Heard, capabilities: Capabilities): Promise<Peer> {
+  const client = new OldClient(NAME, { capabilities: defined(capabilities) })
   client.setRequestHandler(ElicitRequestSchema, (request) => heard.reply(request))
   client.setRequestHandler(CreateMessageRequestSchema, (request) => heard.reply(request))
-  client.setRequestHandler(ListRootsRequestSchema, (request) => heard.reply(request))
+  if (capabilities.roots) client.setRequestHandler(ListRootsRequestSchema, (request) => heard.reply(request))
   client.fallbackNotificationHandler = (notification) => {
     heard.hear(notification)
     return Promise.resolve()
@@ -125,16 +128,15 @@ async function connectOld(place: Place): Promise<Peer> {
   }
 }
 
-async function connectNew(kind: Kind, place: Place): Promise<Peer> {
-  const heard = listening()
+async function connectNew(kind: Kind, place: Place, heard: Heard, capabilities: Capabilities): Promise<Peer> {
   const modern = kind === 'v2 modern'
   const client = new NewClient(NAME, {
-    capabilities: CAPABILITIES,
+    capabilities: defined(capabilities),
     versionNegotiation: { mode: modern ? { pin: '2026-07-28' } : 'legacy' },
   })
   client.setRequestHandler('elicitation/create', (request) => heard.reply(request))
   client.setRequestHandler('sampling/createMessage', (request) => heard.reply(request))
-  client.setRequestHandler('roots/list', (request) => heard.reply(request))
+  if (capabilities.roots) client.setRequestHandler('roots/list', (request) => heard.reply(request))
   for (const method of NOTICES) client.setNotificationHandler(method, (notice) => heard.hear(notice))
   const transport =
     'url' in place
@@ -175,12 +177,20 @@ async function connectNew(kind: Kind, place: Place): Promise<Peer> {
   }
 }
 
-/** The messages a client receives, and its answers to servers. */
-function listening(): {
-  record: Pick<Peer, 'told' | 'asked' | 'hears'>
+/** Without the members that are undefined. */
+function defined(capabilities: Capabilities): Partial<typeof CAPABILITIES> {
+  return JSON.parse(JSON.stringify(capabilities)) as Partial<typeof CAPABILITIES>
+}
+
+interface Heard {
+  readonly record: Pick<Peer, 'told' | 'asked' | 'hears'>
   hear(said: { method: string; params?: unknown }): void
   reply(said: { method: string; params?: unknown }): never
-} {
+}
+
+/** The messages a client receives, and its answers to servers. */
+function listening(roots?: readonly string[]): Heard {
+  const replies = roots ? { ...REPLIES, 'roots/list': { roots: roots.map((uri) => ({ uri })) } } : REPLIES
   const told: Said[] = []
   const asked: Said[] = []
   let wake = new Set<() => void>()
@@ -203,7 +213,7 @@ function listening(): {
     reply({ method, params }) {
       asked.push({ method, params })
       // Sound: each method gets its own reply; only the SDK knows the types.
-      return structuredClone(REPLIES[method]) as never
+      return structuredClone(replies[method]) as never
     },
   }
 }

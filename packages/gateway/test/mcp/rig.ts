@@ -189,6 +189,7 @@ export async function openGate(
       ['second', address],
     ]),
     connect: connectTo({ plain: server, second }),
+    watch: gateway.watch,
     ...options,
   })
   const client = (scope: Scope = { kind: 'server', name: 'plain' }, principal = 'agent:a'): Client => {

@@ -28,6 +28,8 @@ export interface StandIn {
   readonly scope: Scope
   readonly taken: (Message | Unreadable)[]
   readonly abandoned: RequestId[]
+  /** The requests whose connection was lost. */
+  readonly lost: RequestId[]
   attached: Out | undefined
   closed: boolean
   /** Requests of the method `hold`, oldest first. */
@@ -55,6 +57,7 @@ export function createStandIn(servers: readonly string[] = ['files']): StandInMc
       servers,
       refuseFrozen: () => Promise.resolve(undefined),
       meet: () => Promise.resolve(),
+      end: () => undefined,
       close: () => Promise.resolve(),
       converse({ principal }, scope) {
         if (scope.kind === 'server' && !servers.includes(scope.name)) return undefined
@@ -63,6 +66,7 @@ export function createStandIn(servers: readonly string[] = ['files']): StandInMc
           scope,
           taken: [],
           abandoned: [],
+          lost: [],
           attached: undefined,
           closed: false,
           held: [],
@@ -88,6 +92,7 @@ export function createStandIn(servers: readonly string[] = ['files']): StandInMc
 function actOn(conversation: StandIn, stir: () => void): Conversation & { toolsChanged(): void } {
   return {
     toolsChanged: () => undefined,
+    look: () => undefined,
     freeze: () => undefined,
     take(message, out) {
       conversation.taken.push(message)
@@ -97,6 +102,10 @@ function actOn(conversation: StandIn, stir: () => void): Conversation & { toolsC
       return message.kind === 'request' && message.method === 'break'
         ? Promise.reject(new Error('it broke'))
         : Promise.resolve()
+    },
+    lose(id) {
+      if (id !== undefined) conversation.lost.push(id)
+      stir()
     },
     abandon(id) {
       conversation.abandoned.push(id)

@@ -76,8 +76,10 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
     if (tracer) ends.push(() => tracer.stop())
     const webhooks = await webhooksOf(gateway, log)
     ends.push(() => webhooks.stop())
-    const { names } = config.mcp
-    const mcp = createMcp({ kernel: gateway.kernel, log, servers, names, connect: connectFor(gateway, log) })
+    const { kernel, watch } = gateway
+    const { wait, names } = config.mcp
+    const connect = connectFor(gateway, log)
+    const mcp = createMcp({ kernel, log, servers, names, connect, wait, watch })
     ends.push(() => mcp.close())
     // All doors share one budget, so that using several doors gives a principal nothing extra.
     const budget = createBudget(config.limits.reading)

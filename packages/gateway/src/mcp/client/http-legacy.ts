@@ -122,6 +122,7 @@ export class LegacyRequests {
       headers: begins ? { [SESSION]: session.id } : {},
       over: (why) => {
         // In these revisions a lost connection does not cancel.
+        if (why === 'gone') session.conversation.lose(message.id)
         if (why === 'ended' || why === 'flooded') session.conversation.abandon(message.id)
         if (begins && why !== 'answered') void this.sessions.end(session)
       },

@@ -81,7 +81,10 @@ export function createHttpDoor(options: HttpDoorOptions): Door {
 
   return {
     answer,
-    end: () => open.end(),
+    end() {
+      mcp.end()
+      open.end()
+    },
     async close() {
       open.close()
       const ends = await Promise.allSettled([modern.conversations.close(), legacy.sessions.close()])

@@ -84,9 +84,10 @@ export class LocalConnection {
       onOverflow: () => this.#drop('sent too long a line'),
     })
     socket.on('data', (chunk: Buffer) => this.#reader.push(chunk))
-    // It may still wait for answers.
+    // It may still wait for answers, but not for those of people.
     socket.on('end', () => {
       this.#isLeaving = true
+      this.#program?.conversation.lose()
       this.#leaveIfIdle()
     })
     // The close event follows.
@@ -190,9 +191,9 @@ export class LocalConnection {
     const address = { transport: 'stdio', command, args, env, cwd, ...(browser && { browser }) } as const
     const onStderr = (text: string): void => this.#write(STDERR + JSON.stringify(text))
     const spender = { tenant, principal }
-    const caller = { ...spender, session: madeSession(process) }
-    const conversation = mcp.converse(caller, { kind: 'own', name, address, onStderr })
     const known = (): boolean => identityOf(join, tokens)?.principal === principal
+    const caller = { ...spender, session: madeSession(process), known }
+    const conversation = mcp.converse(caller, { kind: 'own', name, address, onStderr })
     this.#program = conversation && { conversation, spender, known }
     return conversation
   }

@@ -54,6 +54,7 @@ export async function openLocal(data: string, options: LocalOptions): Promise<Lo
   return {
     path,
     async close() {
+      options.mcp.end()
       // Removed first, so that new clients wait for the next gateway.
       if (!HAS_PIPES) rmSync(path, { force: true })
       const closed = new Promise((resolve) => server.close(resolve))

@@ -19,7 +19,7 @@ import {
   type Unreadable,
 } from '../message.ts'
 import { ASKS } from '../methods.ts'
-import type { UpstreamAnswer } from './upstream.ts'
+import type { UpstreamAnswer, UpstreamEvents } from './upstream.ts'
 
 interface Source {
   /** The request whose stream it came on. */
@@ -53,10 +53,11 @@ export class Incoming {
   readonly #options: Pick<ChannelOptions, 'name' | 'log' | 'events' | 'maxMessage'>
   readonly #calls: ServerCalls
   readonly #ends: IncomingEnds
-  /** The numbers of unreadable messages, of dropped ones, and of open questions. */
+  /** The numbers of unreadable messages and of dropped ones. */
   #garbage = 0
   #strays = 0
-  #asks = 0
+  /** The open questions. */
+  readonly #asks = new Set<{ readonly id: RequestId; readonly abort: AbortController }>()
 
   constructor(
     options: Pick<ChannelOptions, 'name' | 'log' | 'events' | 'maxMessage'>,
@@ -115,12 +116,18 @@ export class Incoming {
     if (!ASKS.has(method) || this.#ends.protocol() === 'modern') {
       return this.#refuse(id, { code: CODE.methodNotFound, message: 'the client has no such method' })
     }
-    const target = call ?? this.#likeliestAsked()
-    if (target?.exchange.onAsk === undefined || this.#asks >= MAX_ASKS) {
+    const ask = this.#askerFor(method, call)
+    if (ask === undefined || this.#asks.size >= MAX_ASKS) {
       const message = 'the client cannot be asked now; try again later'
       return this.#refuse(id, { code: CODE.internal, message })
     }
-    void this.#ask(target, { id, method, params })
+    void this.#ask(id, (signal) => ask(method, params, signal))
+  }
+
+  /** Asks the client of a running call. File servers ask for folders without one. */
+  #askerFor(method: string, call: ServerCall | undefined): UpstreamEvents['onAsk'] {
+    const { onAsk } = (call ?? this.#likeliestAsked())?.exchange ?? {}
+    return onAsk ?? (method === 'roots/list' ? this.#options.events.onAsk : undefined)
   }
 
   /**
@@ -133,15 +140,21 @@ export class Incoming {
     return askers.size > 1 ? undefined : askable[0]
   }
 
-  async #ask({ exchange }: ServerCall, { id, method, params }: Omit<Request, 'kind'>): Promise<void> {
-    this.#asks++
+  async #ask(id: RequestId, ask: (signal: AbortSignal) => Promise<JsonObject>): Promise<void> {
+    const question = { id, abort: new AbortController() }
+    this.#asks.add(question)
     try {
-      this.#ends.send(formatResult(id, canonicalize(await exchange.onAsk?.(method, params))))
+      this.#ends.send(formatResult(id, canonicalize(await ask(question.abort.signal))))
     } catch (fault) {
       this.#refuse(id, errorOf(fault))
     } finally {
-      this.#asks--
+      this.#asks.delete(question)
     }
+  }
+
+  /** The server no longer waits for an answer. */
+  #takeCancelled({ requestId }: JsonObject): void {
+    for (const { id, abort } of this.#asks) if (id === requestId) abort.abort()
   }
 
   #takeNotification({ method, params }: Notification, source: Source): void {
@@ -149,6 +162,7 @@ export class Incoming {
     else if (method === 'notifications/message') this.#takeLogMessage(params, source)
     else if (CHANGES.includes(method)) this.#takeChange(method, params, source)
     else if (method === ELICITED) this.#takeElicited(params)
+    else if (method === 'notifications/cancelled') this.#takeCancelled(params)
     else if (!QUIET.includes(method)) this.#drop('an unknown notification')
   }
 
@@ -205,11 +219,7 @@ export class Incoming {
 }
 
 // Notifications of the protocol that need no handling.
-const QUIET: readonly string[] = [
-  'notifications/cancelled',
-  'notifications/subscriptions/acknowledged',
-  'notifications/tasks/status',
-]
+const QUIET: readonly string[] = ['notifications/subscriptions/acknowledged', 'notifications/tasks/status']
 
 function answerOf(response: Response): UpstreamAnswer {
   return 'result' in response ? { ok: true, result: response.result } : { ok: false, error: response.error }

@@ -67,7 +67,7 @@ export interface Exchange {
    * a request, a modern one with an interim result; both look the same here.
    * @throws RpcFault, which is sent to the server.
    */
-  onAsk?(method: string, params: JsonObject): Promise<JsonObject>
+  readonly onAsk?: (method: string, params: JsonObject) => Promise<JsonObject>
   /** Identifies the client to ask. A question that may belong to requests of different askers is refused. */
   readonly asker?: string
   /** Lowest level of log messages, for a modern server. */
@@ -93,6 +93,12 @@ export interface UpstreamEvents {
    * subscribed to.
    */
   isApproved(): Promise<boolean>
+  /**
+   * Answers `roots/list` that a legacy server sends outside of a call. Without it, such a question is refused. `signal` is aborted
+   * when the server no longer waits.
+   * @throws RpcFault, which is sent to the server.
+   */
+  readonly onAsk?: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
 }
 
 /** For a connection that only asks for the offer. */
