@@ -55,8 +55,10 @@ describe('a browser server in tollgate.yaml', () => {
 
 describe('mcp in tollgate.yaml', () => {
   it('names tools on the merged endpoint as written, and plainly by default', () => {
-    expect(readMcp('names: slash').mcp).toEqual({ servers: new Map(), names: 'slash' })
+    expect(readMcp('names: slash').mcp).toEqual({ servers: new Map(), names: 'slash', wait: 0 })
     expect(readMcp('servers: {}').mcp.names).toBe('plain')
+    expect(readMcp('wait: 5m').mcp.wait).toBe(300_000)
+    expect(() => readMcp('wait: soon')).toThrow(/tollgate.yaml/)
     expect(fault(() => readMcp('names: dots')).hints).toEqual([expect.stringContaining('`names` must be')])
   })
 

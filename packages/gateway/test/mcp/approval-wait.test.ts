@@ -28,7 +28,10 @@ const open = ({ gateway: { kernel } }: Pick<Gate, 'gateway'>): readonly Approval
 async function requestOf(gate: Pick<Gate, 'gateway'>, ...known: readonly string[]): Promise<string> {
   const others = (): readonly ApprovalRequest[] => open(gate).filter(({ id }) => !known.includes(id))
   await expect.poll(others, { timeout: 10_000 }).toHaveLength(1)
-  return others()[0]?.id ?? ''
+  const id = others()[0]?.id ?? ''
+  // Nothing can be answered before it is on disk.
+  await expect.poll(() => gate.gateway.view.record(`input\n${id}`), { timeout: 10_000 }).toBeDefined()
+  return id
 }
 
 const answer = (gate: Pick<Gate, 'gateway'>, request: string, granted = true): Promise<unknown> =>
