@@ -98,7 +98,7 @@ interface TaintDetector {
   /** The values of a result that was not inspected. */
   seenUnread(returns: readonly string[]): readonly SeenValues[]
   /** The provenance of the session after the decision. */
-  seenAfter(intent: Intent, snapshot: Snapshot, approved: boolean): Provenance | undefined
+  seenAfter(intent: Intent, snapshot: Snapshot, settled: Settled): Provenance | undefined
   /** Whether a text contains a value that untrusted text introduced. */
   relays(text: ReadText, snapshot: Snapshot): boolean
   /** Whether the session has a message of its user. */

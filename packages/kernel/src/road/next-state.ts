@@ -65,9 +65,7 @@ export function foldIn(intent: Intent, snapshot: Snapshot, settled: Settled, bef
     text,
     data:
       snapshot.data && wasRead(settled)
-        ? changedData(snapshot.data, () =>
-            DETECTORS.taint.seenAfter(intent, snapshot, settled.uses !== undefined),
-          )
+        ? changedData(snapshot.data, () => DETECTORS.taint.seenAfter(intent, snapshot, settled))
         : undefined,
     trust: intent.author === undefined ? DETECTORS.trust.afterDecision(snapshot, settled) : undefined,
   }

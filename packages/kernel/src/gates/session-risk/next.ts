@@ -24,6 +24,7 @@ import {
   agreed,
   isApprovalFatigue,
 } from './history.ts'
+import { scriptIn } from '../taint/cross-page.ts'
 import { seenInQuestion } from '../taint/seen-values.ts'
 import { addSeen } from '../taint/provenance.ts'
 import type { Provenance } from '../taint/remembered.ts'
@@ -139,17 +140,22 @@ export function nextDenials(denials: number, { verdict, reason }: Settled): numb
  * The provenance of the session after this call. Values in the arguments count as said by the agent, unless untrusted text
  * introduced them. The text of a server's question counts as output, whatever the verdict.
  */
-export function seenAfter({ author }: Intent, snapshot: Snapshot, approved: boolean): Provenance | undefined {
+export function seenAfter(
+  intent: Intent,
+  snapshot: Snapshot,
+  { verdict, uses }: Settled,
+): Provenance | undefined {
   const before = snapshot.provenance()
   if (!before) return before
-  if (author !== undefined) {
+  if (intent.author !== undefined) {
     return addSeen(before, snapshot.key, snapshot.texts().flatMap(seenInQuestion))
   }
   const values = snapshot.texts().flatMap((text) => text.values)
-  const vouched = approved ? vouchedFor(snapshot) : []
-  if (values.length === 0 && vouched.length === 0) return before
+  const vouched = uses ? vouchedFor(snapshot) : []
+  const marks = verdict === 'ALLOW' ? scriptIn(intent, snapshot) : []
+  if (values.length + vouched.length + marks.length === 0) return before
   return addSeen(before, snapshot.key, [
-    { origin: 'said', labels: [], values },
+    { origin: 'said', labels: [], values: [...marks, ...values] },
     // Approved targets count as named in later calls.
     { origin: 'said', labels: [], values: vouched, words: true },
   ])

@@ -9,7 +9,20 @@ import { isPageLabel, pageLabel } from '../../text/labels.ts'
 import { valuesIn } from '../../text/values.ts'
 import { isName, outerOf } from './named.ts'
 import { lookUp, type Provenance } from './provenance.ts'
+import { isSeenBefore, type Spoken } from './remembered.ts'
 import type { TaintSettings } from './settings.ts'
+
+/** An entry that marks when a script of the agent first ran in a page. It contains a space, so it never equals a word. */
+const SCRIPT_RAN: Spoken = { kind: 'name', text: 'script ran' }
+const SCRIPTS: ReadonlySet<Snapshot['effect']> = new Set(['execute', 'admin'])
+
+/** The mark for an allowed call that runs a script of the agent in a page: later results may show addresses that it composed. */
+export function scriptIn(
+  { browser }: Pick<Intent, 'browser'>,
+  { effect }: Pick<Snapshot, 'effect'>,
+): readonly Spoken[] {
+  return browser && SCRIPTS.has(effect) ? [SCRIPT_RAN] : []
+}
 
 /**
  * The host that would get text of a page of another host. Undefined if `flows` or the first message of the user names both hosts.
@@ -28,7 +41,10 @@ export function crossPage({ browser }: Pick<Intent, 'browser'>, snapshot: Snapsh
   return places.find((place) => !labels.every((label) => allows(label, place)))?.host
 }
 
-/** The page that a call changes, and the address that it opens unless a page had this whole address as a link. */
+/**
+ * The page that a call changes, and the address that it opens, unless the user named exactly this address or a page had it as a
+ * link.
+ */
 function writtenTo(
   { destination, guarded }: BrowserCall,
   { sideEffect, observation }: Snapshot,
@@ -41,9 +57,11 @@ function writtenTo(
 
 function isLink(provenance: Provenance, url: string): boolean {
   const [whole, ...more] = outerOf(valuesIn(url))
-  if (!whole || more.length > 0) return false
+  if (!whole || more.length > 0 || provenance.full) return false
+  if (isName(provenance, whole.text)) return true
   const { origin } = lookUp(provenance, whole)
-  return origin !== 'unknown' && !provenance.full
+  // The agent can have composed an address that it said, also by a script in the page.
+  return origin !== 'unknown' && origin !== 'said' && isSeenBefore(provenance, whole, SCRIPT_RAN)
 }
 
 function isInFlows({ flows }: TaintSettings, label: string, place: HttpUrl): boolean {

@@ -80,6 +80,16 @@ export function lookUp(
   return { origin: 'unknown', labels: [] }
 }
 
+/** Whether a value was first seen before another one; also if the other one was never seen. */
+export function isSeenBefore(provenance: Provenance, value: Spoken, other: Spoken): boolean {
+  const [own, mark] = [hashOf(provenance.key, value), hashOf(provenance.key, other)]
+  for (const hash of sightingsOf(provenance).keys()) {
+    if (hash === own) return true
+    if (hash === mark) return false
+  }
+  return false
+}
+
 const worst = new WeakMap<Provenance, Origin>()
 
 /**

@@ -16,6 +16,7 @@ tools:
   page/read: { effect: read, browser: true, destinations: none }
   page/type: { effect: write, browser: true, destinations: none }
   page/open: { effect: read, browser: true, destinations: none }
+  page/script: { effect: execute, browser: true, destinations: none }
 rules: [{ id: all, allow: "*" }]
 gates:
   egress: { allow: ["bank.test:*", "forum.test", "*.test"] }
@@ -50,14 +51,21 @@ async function reader(
   sources: readonly Source[] = [],
 ): Promise<Rig> {
   const rig = await createRig({ policy: policy(taint) })
-  const call = {
-    ...CALL,
-    tool: 'page/read',
-    args: {},
-    browser: onPage(url),
-    guarded: { acts: 'page' } as const,
-  }
-  const { decided } = await rig.enforce({ ...call, sources }, () =>
+  await shows(rig, url, { tool: 'page/read', text, sources })
+  return rig
+}
+
+interface Shown {
+  readonly tool: string
+  readonly text: string
+  readonly sources?: readonly Source[]
+}
+
+/** A call of a tool on a page returns `text`. */
+async function shows(rig: Rig, url: string, { tool, text, sources = [] }: Shown): Promise<void> {
+  const browser = onPage(url)
+  const guarded = { acts: 'page' } as const
+  const { decided } = await rig.enforce({ ...CALL, tool, args: {}, browser, guarded, sources }, () =>
     Promise.resolve({
       status: 'COMPLETED',
       output: new Uint8Array(),
@@ -66,7 +74,6 @@ async function reader(
     }),
   )
   expect(decided.verdict).toBe('ALLOW')
-  return rig
 }
 
 async function writes(rig: Rig, url: string, args: Json): Promise<string> {
@@ -141,10 +148,44 @@ describe('an address that is opened', () => {
     expect(await opens(await reader('{}', BANK, `See ${link}`), link)).toBe('ALLOW')
   })
 
-  it('is asked about if it carries a value of another page', async () => {
+  it('is asked about if it carries a value of another page, however often', async () => {
     const rig = await reader('{}', BANK, `Invoice ${ID}`)
     expect(await opens(rig, `https://forum.test/new?text=${ID}`)).toBe('ESCALATE')
+    expect(await opens(rig, `https://forum.test/new?text=${ID}`)).toBe('ESCALATE')
     expect(await opens(rig, `https://bank.test/search?text=${ID}`)).toBe('ALLOW')
+  })
+
+  // A page shows what a script has put there, and the text of a page need not be readable in an address.
+  const COMPOSED = 'https://forum.test/new?text=SU5WLTIwOTMxLTc3'
+
+  it.each([
+    ['that the script of the agent returns', [['page/script', COMPOSED]], 'ESCALATE'],
+    [
+      'that a page shows after a script',
+      [
+        ['page/script', 'done'],
+        ['page/read', COMPOSED],
+      ],
+      'ESCALATE',
+    ],
+    [
+      'that a page showed before the first script',
+      [
+        ['page/read', COMPOSED],
+        ['page/script', COMPOSED],
+      ],
+      'ALLOW',
+    ],
+  ] as const)('%s is a link or not', async (_, steps, verdict) => {
+    const rig = await reader('{}', BANK, `Invoice ${ID}`)
+    for (const [tool, text] of steps) await shows(rig, BANK, { tool, text })
+    expect(await opens(rig, COMPOSED)).toBe(verdict)
+  })
+
+  it('may be one that the user wrote', async () => {
+    const said: Source = { source_channel: 'USER', text: `Open ${COMPOSED}` }
+    const rig = await reader('{}', BANK, `Invoice ${ID} ${COMPOSED}`, [said])
+    expect(await opens(rig, COMPOSED)).toBe('ALLOW')
   })
 })
 
