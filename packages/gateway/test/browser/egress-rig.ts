@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Receipt } from '@tollgate/evidence'
+import { policyOf as policyIn } from '@tollgate/kernel'
 import { expect, vi } from 'vitest'
 import { createRig, type Rig } from '../../../kernel/test/rig.ts'
 import type { Cdp, CdpResult } from '../../src/browser/cdp.ts'
@@ -116,6 +117,8 @@ export interface EgressRig {
   /** The address of the server that is allowed, under its name. */
   readonly origin: string
   blocked(): Extract<Receipt, { kind: 'blocked' }>[]
+  /** The hash of the policy in force. */
+  policy(): string
   close(): Promise<void>
 }
 
@@ -152,6 +155,7 @@ ${more}`,
     ...{ rig, good, evil, egress, browser, tab, origin },
     port: Number(/:([0-9]+)$/.exec(egress.flags[0] ?? '')?.[1]),
     blocked: () => rig.receipts().filter((each) => each.kind === 'blocked'),
+    policy: () => policyIn(rig.kernel, WHO.tenant).hash,
     async close() {
       await browser.close()
       await egress.close()

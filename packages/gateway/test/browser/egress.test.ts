@@ -2,6 +2,7 @@
 
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { policyOf as policyIn } from '@tollgate/kernel'
 import { activatePolicy, setFreeze } from '@tollgate/kernel/admin'
 import { policyOf } from '../../../kernel/test/rig.ts'
 import { textOf } from '../../src/browser/cdp.ts'
@@ -110,13 +111,48 @@ describe.skipIf(path === undefined)('a guarded browser', () => {
     await tab.open(`${origin}/page`)
     expect(await tab.open(asked)).toContain('net::ERR_')
     await tab.open(`${origin}/page`)
-    const end = egress.approve(asked)
+    const end = egress.approve(asked, rig.policy())
     expect(await tab.open(asked)).toBe('')
     end()
-    // Its own site, while it is open.
+    // Its own site, while it is open, also on the next page of it.
+    expect(await fetched(asked)).toBe(200)
+    expect(await tab.open(`${asked}/next`)).toBe('')
     expect(await fetched(asked)).toBe(200)
     await tab.open(`${origin}/page`)
     expect(await tab.open(asked)).toContain('net::ERR_')
+  })
+
+  test('does not remember an approval for a later page of the host', async () => {
+    const { tab, egress, origin, good } = rig
+    const asked = `http://asked.test:${good.port}/page`
+    const end = egress.approve(asked, rig.policy())
+    expect(await tab.open(asked)).toBe('')
+    end()
+    await tab.open(`${origin}/page`)
+    // As a service worker that the page has left behind does it.
+    await tab.invent(asked)
+    expect(await tab.open(asked)).toBe('')
+    expect(await fetched('/x')).toBe('failed')
+    await tab.open('about:blank')
+  })
+
+  test('forgets an approval when another policy is activated', async () => {
+    const { tab, egress, good, rig: ledger } = rig
+    const asked = `http://asked.test:${good.port}/page`
+    const before = rig.policy()
+    const end = egress.approve(asked, before)
+    expect(await tab.open(asked)).toBe('')
+    expect(await fetched(asked)).toBe(200)
+    const { text } = policyIn(ledger.kernel, 'default')
+    await activatePolicy(ledger.kernel, policyOf(`${text}# changed\n`), 'user:olga')
+    expect(await fetched(asked)).toBe('failed')
+    // The running call was approved under the policy before.
+    expect(await tab.open(asked)).toContain('net::ERR_')
+    end()
+    const late = egress.approve(asked, before)
+    expect(await tab.open(asked)).toContain('net::ERR_')
+    late()
+    await tab.open('about:blank')
   })
 
   test('cannot be used by another process', async () => {

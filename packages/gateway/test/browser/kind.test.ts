@@ -4,8 +4,9 @@ import { kindRefusal, type JudgedKind } from '../../src/browser/door/kind.ts'
 const READ: JudgedKind = { reads: true, acts: 'page', destination: undefined }
 const CLICK: JudgedKind = { reads: false, acts: 'page', destination: undefined }
 const OPEN: JudgedKind = { reads: true, acts: 'navigation', destination: 'https://shop.test/a' }
-const BACK: JudgedKind = { ...OPEN, destination: 'https://shop.test/b', history: 'back' }
-const RELOAD: JudgedKind = { ...BACK, history: 'reload' }
+const page = { id: 'p', send: () => Promise.resolve({}) }
+const STEP = { page, way: 'back', entry: 1, address: 'https://shop.test/b' } as const
+const BACK: JudgedKind = { ...OPEN, destination: STEP.address, step: STEP }
 
 describe('a command of a browser server', () => {
   it.each<readonly [string, JudgedKind | undefined, string, object, boolean]>([
@@ -29,10 +30,7 @@ describe('a command of a browser server', () => {
     ['an unreadable address', OPEN, 'Page.navigate', { url: 'shop.test/a' }, false],
     ['the history', BACK, 'Page.navigateToHistoryEntry', { entryId: 1 }, true],
     ['the history, in a call with an address', OPEN, 'Page.navigateToHistoryEntry', { entryId: 1 }, false],
-    ['the history, in a reload', RELOAD, 'Page.navigateToHistoryEntry', { entryId: 1 }, false],
-    ['a reload', RELOAD, 'Page.reload', {}, true],
     ['a reload, in a call with an address', OPEN, 'Page.reload', {}, false],
-    ['a reload, in a call that goes back', BACK, 'Page.reload', {}, false],
     ['an address, in a call that goes back', BACK, 'Page.navigate', { url: 'https://shop.test/b' }, false],
   ])('%s passes or not', (_, call, method, params, passes) => {
     expect(kindRefusal(call, { method, params: { ...params } }) === undefined).toBe(passes)

@@ -3,10 +3,10 @@
 import { isList, isObject, sha256Hex, type JsonObject } from '@tollgate/evidence'
 import { policyOf, postObservation, type Kernel, type ToolAnswer } from '@tollgate/kernel'
 import { compileSchema } from '@tollgate/kernel/detection'
-import { asObject, textOf } from '../cdp.ts'
 import type { Bound } from '../binding/bind.ts'
 import { adapterOf, type AdapterName, type GuardedPage } from '../servers/adapters.ts'
 import type { BrowserCalls, BrowserUse, GuardedCall, Performed } from './browser-calls.ts'
+import { stepOf } from './history.ts'
 import type { JudgedKind } from './kind.ts'
 import type { OpenPage, OpenPages } from './pages.ts'
 import { derivePlannerRef, readRequest, type BrowserRequest } from './request.ts'
@@ -21,6 +21,8 @@ export interface Act extends JudgedKind {
   readonly elements: readonly Bound[]
   /** Whether it may give files to the page. */
   readonly files: boolean
+  /** The hash of the policy that was in force before the decision. */
+  readonly policy: string
 }
 
 /** Runs an allowed call. */
@@ -69,7 +71,8 @@ async function guardCall(options: CallsOptions, use: BrowserUse, end: () => void
   const page = pages.current(request.page)
   const seen = page && request.acts !== 'browser' ? await watch.observe(page) : undefined
   const target = page && (await targeting.find(page, request, seen))
-  const destination = request.address ?? (page && (await historyAddress(page, request)))
+  const step = page && request.history && (await stepOf(page, request.history))
+  const destination = request.address ?? step?.address
   const observation = seen && postOf(options, seen.observation)
   const planner = plannerOf(options, use)
   const reads = tool.effect === 'read'
@@ -80,9 +83,11 @@ async function guardCall(options: CallsOptions, use: BrowserUse, end: () => void
     ...(options.withoutEgress && { without_egress: true }),
   }
   const elements = reads ? [] : (target?.bound ?? [])
-  const { acts, history } = request
+  const { acts } = request
   const { session } = use
-  const act = { reads, acts, history, page, session, destination, elements, files: tool.files === true }
+  const { hash: policy } = policyOf(options.kernel, options.tenant)
+  const files = tool.files === true
+  const act = { reads, acts, step, page, session, destination, elements, files, policy }
   return {
     known: {
       guarded,
@@ -121,21 +126,6 @@ function plannerOf(
   const derived = plannerRef === undefined && policyOf(kernel, tenant).gates.browser.plannerRef === 'derived'
   return { ref: derived ? derivePlannerRef(session, tool, args) : plannerRef, derived }
 }
-
-/** The address that a call goes to in the history; empty if there is none, which is denied as unreadable. */
-async function historyAddress(page: OpenPage, { history }: BrowserRequest): Promise<string | undefined> {
-  if (history === undefined) return undefined
-  try {
-    const { currentIndex, entries } = await page.send('Page.getNavigationHistory', {}, HISTORY_MS)
-    const step = { back: -1, reload: 0, forward: 1 }[history]
-    const at = typeof currentIndex === 'number' ? currentIndex + step : -1
-    return Array.isArray(entries) ? textOf(asObject(entries[at])['url']) : ''
-  } catch {
-    return ''
-  }
-}
-
-const HISTORY_MS = 5000
 
 async function afterCall(
   { pages, watch, targeting }: CallsOptions,

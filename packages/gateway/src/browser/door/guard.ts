@@ -17,6 +17,7 @@ import { adapterOf, type AdapterName, type Launch, type PrivateFolder } from '..
 import type { BrowserCalls } from './browser-calls.ts'
 import { guardCalls, type Act } from './calls.ts'
 import { createObserver, type PageSession } from './observer.ts'
+import { stepRefusal } from './history.ts'
 import { kindRefusal } from './kind.ts'
 import { createProjection } from '../projection/project.ts'
 import { createPages, type OpenPage } from './pages.ts'
@@ -151,7 +152,8 @@ async function guardBrowser(
     targeting: createTargeting(adapter, (page, seen) => holder.bind(page, seen)),
     async perform(act, dispatch) {
       // The call is allowed, so a person approved a destination that needs it.
-      const release = act.destination === undefined ? undefined : egress?.approve(act.destination)
+      const { destination, policy } = act
+      const release = destination === undefined ? undefined : egress?.approve(destination, policy)
       const counter = egress?.count()
       const own = { act, stopped: undefined as string | undefined }
       try {
@@ -175,9 +177,11 @@ async function guardBrowser(
   })
   const screen: Screen = {
     async onCommand(command) {
-      const why = kindRefusal(running?.act, command)
+      const own = running
+      const refused = kindRefusal(own?.act, command) ?? (await stepRefusal(own?.act.step, command))
+      const why = refused ?? (running === own ? undefined : 'the call has ended')
       if (why === undefined) return holder.onCommand(command)
-      if (running) running.stopped ??= why
+      if (own) own.stopped ??= why
       return { refuse: why }
     },
     // Hidden text does not reach the server.

@@ -3,6 +3,7 @@
 
 import { textOf } from '../cdp.ts'
 import type { ClientCommand } from '../devtools/screen.ts'
+import { IN_HISTORY, type HistoryStep } from './history.ts'
 import type { BrowserRequest } from './request.ts'
 
 /** The kind of an allowed call. */
@@ -13,14 +14,9 @@ export interface JudgedKind {
   /** The address that it opens. */
   readonly destination: string | undefined
   /** Where it goes in the history. */
-  readonly history?: BrowserRequest['history']
+  readonly step?: HistoryStep | undefined
 }
 
-/** The commands that go through the history, with the ways in it that they go. */
-const IN_HISTORY: ReadonlyMap<string, readonly BrowserRequest['history'][]> = new Map([
-  ['Page.navigateToHistoryEntry', ['back', 'forward'] as const],
-  ['Page.reload', ['reload'] as const],
-])
 const TO_ADDRESS = new Set(['Page.navigate', 'Target.createTarget'])
 
 /** Why a command of the server does not belong to the running call; undefined if it may. */
@@ -29,17 +25,17 @@ export function kindRefusal(
   { method, params }: Pick<ClientCommand, 'method' | 'params'>,
 ): string | undefined {
   if (call?.reads === true && method.startsWith('Input.')) return 'the call only reads'
-  const ways = IN_HISTORY.get(method)
-  if (!ways && !TO_ADDRESS.has(method)) return undefined
+  const isStep = IN_HISTORY.has(method)
+  if (!isStep && !TO_ADDRESS.has(method)) return undefined
   if (!call) return 'no permitted call is running'
   const url = textOf(params['url'])
   const isBlank = url === '' || url === 'about:blank'
   // A new tab is opened blank, and then gets its address.
   if (TO_ADDRESS.has(method) && isBlank) return undefined
   if (call.acts !== 'navigation') return 'the call does not open an address'
-  if (ways) return ways.includes(call.history) ? undefined : 'the call does not go there in the history'
+  if (isStep) return call.step ? undefined : 'the call does not go through the history'
   // The address that a history call was judged by is not one that it opens itself.
-  return call.history === undefined && isSame(url, call.destination)
+  return call.step === undefined && isSame(url, call.destination)
     ? undefined
     : 'the call opens another address'
 }

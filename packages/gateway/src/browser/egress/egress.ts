@@ -9,6 +9,7 @@ import { mayConnect, mayHavePage, readHttpUrl, type Target } from '@tollgate/ker
 import { GatewayError } from '../../error.ts'
 import type { Log } from '../../log.ts'
 import type { Chromium } from '../chromium.ts'
+import { createApprovals } from './approvals.ts'
 import { labelOf } from './authority.ts'
 import { createBlockedLog, type BlockedCounter, type BlockedLoad } from './blocked.ts'
 import { dial, fewAtOnce, systemResolve, type DialFault, type Resolve } from './dial.ts'
@@ -24,9 +25,9 @@ export interface Egress {
   guard(browser: Chromium): Promise<void>
   /**
    * Lets the browser reach the destination of a call that a person approved, if the policy has its host under `ask`, until the
-   * returned function is called.
+   * returned function is called. The page that it opens counts until it is left. Both end with the policy of this hash.
    */
-  approve(url: string): () => void
+  approve(url: string, policy: string): () => void
   /** Counts the blocked requests from now on, for the effect of a call. */
   count(): BlockedCounter
   /** Ends all connections and records what was blocked. */
@@ -45,7 +46,6 @@ interface EgressOptions {
 
 const MAX_RESOLVING = 2
 const MAX_WAITING_NAMES = 64
-const MAX_APPROVED = 256
 
 /**
  * Starts the way out of a browser that is started next.
@@ -56,9 +56,7 @@ export async function startEgress(options: EgressOptions): Promise<Egress> {
   if (!canTellOwners()) throw new GatewayError('LISTEN_REFUSED', NO_OWNERS)
   const { kernel, tenant, principal, session, log } = options
   const resolve = fewAtOnce(options.resolve ?? systemResolve, MAX_RESOLVING, MAX_WAITING_NAMES)
-  const approved = new Set<Target>()
-  // A page may be there because a person approved it once.
-  const everApproved = new Map<string, Target>()
+  const approvals = createApprovals(() => policyOf(kernel, tenant).hash)
   let isOwn: (socket: Socket) => Promise<boolean> = () => Promise.resolve(false)
   let pages: Pages | undefined
   let closed = false
@@ -75,15 +73,18 @@ export async function startEgress(options: EgressOptions): Promise<Egress> {
   return {
     flags: flagsFor(proxy.port),
     async guard(browser) {
-      pages = await followPages(browser.cdp, (load) => blocked.left(load))
+      pages = await followPages(browser.cdp, {
+        loaded: approvals.loaded,
+        left(load) {
+          approvals.left(load)
+          blocked.left(load)
+        },
+      })
       isOwn = ownerTest(browser.pid)
     },
-    approve(url) {
+    approve(url, policy) {
       const to = readHttpUrl(url.replace(/[?#].*$/s, ''))
-      if (!to) return () => undefined
-      approved.add(to)
-      if (everApproved.size < MAX_APPROVED) everApproved.set(labelOf(to), to)
-      return () => void approved.delete(to)
+      return to ? approvals.add({ to, policy }) : () => undefined
     },
     count: () => blocked.count(),
     async close() {
@@ -120,9 +121,10 @@ export async function startEgress(options: EgressOptions): Promise<Egress> {
 
   function isAllowed(to: Target): boolean {
     const rules = policyOf(kernel, tenant)
-    const reached = { pages: [], approved: [...everApproved.values()] }
-    const own = (pages?.known() ?? []).filter(({ at }) => mayConnect(rules, at, reached))
-    return mayConnect(rules, to, { pages: own, approved: [...approved] })
+    const own = (pages?.known() ?? []).filter(({ at, load }) =>
+      mayConnect(rules, at, { pages: [], approved: approvals.ofLoad(load) }),
+    )
+    return mayConnect(rules, to, { pages: own, approved: approvals.running() })
   }
 
   async function record(load: BlockedLoad): Promise<void> {

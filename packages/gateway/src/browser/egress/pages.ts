@@ -1,6 +1,6 @@
 // Follows the pages of a browser on a DevTools session of its own: which pages are open, and which page load sent a request.
 
-import { readHttpUrl, type BrowserPage } from '@tollgate/kernel/detection'
+import { readHttpUrl, type BrowserPage, type Target } from '@tollgate/kernel/detection'
 import { asObject, textOf, type Cdp, type CdpResult } from '../cdp.ts'
 import { labelOf } from './authority.ts'
 import { fresh } from './fresh.ts'
@@ -18,10 +18,15 @@ export interface Cause {
   readonly type: string
 }
 
+/** An open page. */
+interface LoadedPage extends BrowserPage {
+  readonly load: PageLoad
+}
+
 /** The pages of one browser. */
 export interface Pages {
   /** The pages that are open, as far as the browser has reported them. */
-  known(): readonly BrowserPage[]
+  known(): readonly LoadedPage[]
   /** Waits until the browser has reported all pages whose requests may have arrived already. */
   settled(): Promise<void>
   /** The causes of the newest requests for a host, oldest first, at most `most`. Each is returned once. */
@@ -47,15 +52,23 @@ interface FollowedPage {
   load: PageLoad
 }
 
-/** Starts to follow all pages. `left` is called when a page load has ended. */
-export async function followPages(cdp: Cdp, left: (load: PageLoad) => void): Promise<Pages> {
+/** What happens to page loads. */
+interface LoadWatcher {
+  /** A page has opened another address, or the same one again. */
+  loaded(at: Target, load: PageLoad, before: PageLoad): void
+  /** A page load has ended. */
+  left(load: PageLoad): void
+}
+
+/** Starts to follow all pages. */
+export async function followPages(cdp: Cdp, { loaded, left }: LoadWatcher): Promise<Pages> {
   const root = textOf((await cdp.send('Target.attachToBrowserTarget'))['sessionId'])
   const pages = new Map<string, FollowedPage>()
   const followed = new Map<string, Followed>()
   const causes = new Map<string, Cause[]>()
   await follow(root, undefined, undefined)
   return {
-    known: () => [...pages.values()].flatMap(({ at }) => at ?? []),
+    known: () => [...pages.values()].flatMap(({ at, load }) => (at ? { ...at, load } : [])),
     settled: fresh(askAll),
     causesOf: (label, most) => causes.get(label)?.splice(0, most) ?? [],
     async close() {
@@ -121,9 +134,11 @@ export async function followPages(cdp: Cdp, left: (load: PageLoad) => void): Pro
 
   function navigated(frame: CdpResult, page: FollowedPage): void {
     if (frame['parentId'] !== undefined) return
-    left(page.load)
+    const before = page.load
     page.at = pageOf(frame)
     page.load = { host: page.at && labelOf(page.at.at) }
+    if (page.at) loaded(page.at.at, page.load, before)
+    left(before)
   }
 
   function cause(url: unknown, type: unknown, page: FollowedPage | undefined): void {
