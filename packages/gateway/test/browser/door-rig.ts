@@ -163,15 +163,13 @@ export function textOf({ content }: Answer): string {
   return content.map((part: { text?: string }) => part.text ?? '').join('\n')
 }
 
-/** Ends the browsers that this process has started. */
-export function endBrowsers(): void {
+/** Ends the children of this process whose command contains a word. */
+export function endChildren(word: string): void {
   const own = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid))
   for (const pid of own) {
     const stat = readIfThere(`/proc/${pid}/stat`)
     const isChild = stat.split(') ')[1]?.split(' ')[1] === String(process.pid)
-    if (isChild && readIfThere(`/proc/${pid}/cmdline`).includes('--remote-debugging-pipe')) {
-      process.kill(Number(pid), 'SIGKILL')
-    }
+    if (isChild && readIfThere(`/proc/${pid}/cmdline`).includes(word)) process.kill(Number(pid), 'SIGKILL')
   }
 }
 

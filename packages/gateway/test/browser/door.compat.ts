@@ -9,7 +9,7 @@ import { openGate } from '../mcp/gate.ts'
 import { connectPeer } from '../mcp/peers.ts'
 import {
   browserPolicy,
-  endBrowsers,
+  endChildren,
   openAgent,
   startSite,
   textOf,
@@ -279,7 +279,7 @@ describe.each(DRIVERS)('$browser behind the gateway', (driver) => {
   })
 
   it('is started again with a new browser after its browser has ended', async () => {
-    endBrowsers()
+    endChildren('--remote-debugging-pipe')
     expect((await agent.call(...driver.snapshot)).isError).toBe(true)
     await expect.poll(() => open('/').catch(() => ''), { timeout: 60_000 }).not.toBe('')
     expect(await snapshot()).toContain('Pay')

@@ -7,7 +7,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { setFreeze } from '@tollgate/kernel/admin'
 import { findChromium } from '../../src/browser/chromium.ts'
 import { activate } from '../gateway-rig.ts'
-import { browserPolicy, openAgent, startSite, textOf, type Agent, type Site } from './door-rig.ts'
+import {
+  browserPolicy,
+  endChildren,
+  openAgent,
+  startSite,
+  textOf,
+  type Agent,
+  type Site,
+} from './door-rig.ts'
 
 const STAND_IN = fileURLToPath(new URL('stand-in.mjs', import.meta.url))
 
@@ -31,6 +39,7 @@ const HIDDEN =
 const PAGES = {
   '/': `<h1>Shop</h1><button onclick="fetch('/paid')">Pay</button><a href="/next">Next</a><input placeholder="Name">`,
   '/next': '<h1>Next</h1>',
+  '/far': '<h1>Far</h1><script>window.steps = 2</script>',
   '/poisoned': `<h1>Shop</h1>${HIDDEN}<button onclick="fetch('/paid')">Pay</button>`,
   '/asks': "<button onclick=\"if (confirm('Delete everything?')) fetch('/deleted')\">Delete</button>",
   '/trap': `<button onmouseover="document.body.insertAdjacentHTML('beforeend',
@@ -40,6 +49,15 @@ const PAGES = {
   '/arrived': '',
   '/paid': '',
   '/deleted': '',
+}
+
+/** Lets the time pass that the gateway waits for the answer of a server: its only timer of this length. */
+function endPatience(): void {
+  const timers = vi.mocked(globalThis.setTimeout).mock.calls
+  const [late, ...more] = timers.filter(([, wait = 0]) => wait > 100_000 && wait <= 110_000)
+  if (!late || more.length > 0) throw new Error(`${more.length} more timers wait as long`)
+  // Sound: it takes no arguments.
+  ;(late[0] as () => void)()
 }
 
 const describeWithBrowser = findChromium() === undefined ? describe.skip : describe
@@ -103,6 +121,15 @@ describeWithBrowser('a browser server behind the gateway', () => {
     expect(await agent.do('browser_tabs')).toContain(`${site.origin}/`)
     const { decision } = await agent.last('browser_navigate_back')
     expect(decision.browser?.destination_host).toBe('127.0.0.1')
+  })
+
+  it('goes back only to the entry that was judged', async () => {
+    await agent.do('browser_navigate', { url: `${site.origin}/next` })
+    await agent.do('browser_navigate', { url: `${site.origin}/far` })
+    expect(textOf(await agent.call('browser_navigate_back'))).toContain('another entry of the history')
+    expect((await agent.last('browser_navigate_back')).effects[0]?.status).toBe('FAILED')
+    expect(await agent.do('browser_tabs')).toContain(`${site.origin}/far`)
+    expect(site.asked).toEqual(['GET /next', 'GET /far'])
   })
 
   it('records what the gateway saw, and never the text of the page', async () => {
@@ -295,41 +322,59 @@ describeWithBrowser('a browser server behind the gateway', () => {
     expect(site.asked).toEqual(['GET /paid', 'GET /next'])
   })
 
-  it('ends the browser of a call that was cancelled, so that nothing of it runs later', async () => {
-    await agent.do('browser_navigate', { url: `${site.origin}/slow` })
-    await agent.do('browser_snapshot')
-    const cancel = new AbortController()
-    const givenUp = (): Promise<void> =>
-      vi.waitFor(
-        async () => expect((await agent.last('browser_click')).effects[0]?.status).toBe('UNKNOWN'),
-        10_000,
-      )
-    site.before.set('/arrived', () => {
-      site.before.clear()
-      cancel.abort()
-      return givenUp()
-    })
-    const click = agent.call('browser_click', { target: 'e2' }, undefined, { signal: cancel.signal })
-    expect(await click).toHaveProperty('error')
-    await givenUp()
-    expect(await agent.do('browser_tabs')).toContain('about:blank')
-    expect(site.asked).not.toContain('GET /paid')
-  })
+  /** How a call ends while its page waits. */
+  const ENDINGS: Readonly<Record<string, readonly [says: string, end: (cancel: AbortController) => void]>> = {
+    'was cancelled': ['', (cancel) => cancel.abort()],
+    'got no answer in time': ['did not answer in time', endPatience],
+    'lost its server': ['connection to the server was lost', () => endChildren('stand-in.mjs')],
+  }
 
-  it('gives no input for a caller that is frozen while its call runs', async () => {
+  it.each(Object.entries(ENDINGS))(
+    'ends the browser of a call that %s, so that nothing of it runs later',
+    async (_, [says, end]) => {
+      await agent.do('browser_navigate', { url: `${site.origin}/slow` })
+      await agent.do('browser_snapshot')
+      const timers = vi.spyOn(globalThis, 'setTimeout')
+      const cancel = new AbortController()
+      const givenUp = (): Promise<void> =>
+        vi.waitFor(
+          async () => expect((await agent.last('browser_click')).effects[0]?.status).toBe('UNKNOWN'),
+          10_000,
+        )
+      site.before.set('/arrived', () => {
+        site.before.clear()
+        end(cancel)
+        return givenUp()
+      })
+      const click = await agent.call('browser_click', { target: 'e2' }, undefined, { signal: cancel.signal })
+      timers.mockRestore()
+      if (cancel.signal.aborted) expect(click).toHaveProperty('error')
+      else expect(textOf(click)).toContain(says)
+      await givenUp()
+      expect(await agent.do('browser_tabs')).toContain('about:blank')
+      expect(site.asked).not.toContain('GET /paid')
+    },
+  )
+
+  // A frozen principal loses its servers, too. A person who unfreezes a session finds its page.
+  it.each<readonly [string, () => Parameters<typeof setFreeze>[1]]>([
+    ['session', () => ({ scope: 'session', target: agent.session(), frozen: true, by: 'user:olga' })],
+    ['principal', () => ({ scope: 'principal', target: 'agent:peer', frozen: true, by: 'user:olga' })],
+    ['gateway', () => ({ scope: 'all', frozen: true, by: 'user:olga' })],
+  ])('gives no input for a caller whose %s is frozen while its call runs', async (_, freezeOf) => {
     await agent.do('browser_navigate', { url: `${site.origin}/slow` })
     await agent.do('browser_snapshot')
     const { kernel } = agent.gate.running.gateway
-    const freeze = (frozen: boolean): Promise<unknown> =>
-      setFreeze(kernel, { scope: 'session', target: agent.session(), frozen, by: 'user:olga' })
+    const freeze = freezeOf()
     site.before.set('/arrived', () => {
       site.before.clear()
-      return freeze(true)
+      return setFreeze(kernel, freeze)
     })
     await agent.call('browser_click', { target: 'e2' })
-    await freeze(false)
+    await setFreeze(kernel, { ...freeze, frozen: false })
     expect((await agent.last('browser_click')).effects[0]?.status).toBe('FAILED')
-    expect(await agent.do('browser_tabs')).toContain(`${site.origin}/slow`)
+    const left = freeze.scope === 'session' ? `${site.origin}/slow` : 'about:blank'
+    expect(await agent.do('browser_tabs')).toContain(left)
     expect(site.asked).toEqual(['GET /slow', 'GET /arrived'])
   })
 
