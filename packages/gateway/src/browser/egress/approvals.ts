@@ -20,7 +20,7 @@ export interface Approvals {
   /** The destination that a page load was approved for; empty if it was not. */
   ofLoad(load: PageLoad): readonly Target[]
   /** A page load of an approved host is approved, and so is one that follows it on the same host and port. */
-  loaded(at: Target, load: PageLoad, before: PageLoad): void
+  readonly loaded: (at: Target, load: PageLoad, before: PageLoad) => void
   left(load: PageLoad): void
 }
 
@@ -38,7 +38,7 @@ export function createApprovals(policy: () => string): Approvals {
     },
     running: () => counting(calls).map(({ to }) => to),
     ofLoad: (load) => counting([loads.get(load)]).map(({ to }) => to),
-    loaded({ host, port }, load, before) {
+    loaded: ({ host, port }, load, before) => {
       const all = counting([...calls, loads.get(before)])
       const found = all.find(({ to }) => to.host === host && to.port === port)
       if (found) loads.set(load, found)

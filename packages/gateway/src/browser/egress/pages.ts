@@ -55,9 +55,9 @@ interface FollowedPage {
 /** What happens to page loads. */
 interface LoadWatcher {
   /** A page has opened another address, or the same one again. */
-  loaded(at: Target, load: PageLoad, before: PageLoad): void
+  readonly loaded: (at: Target, load: PageLoad, before: PageLoad) => void
   /** A page load has ended. */
-  left(load: PageLoad): void
+  readonly left: (load: PageLoad) => void
 }
 
 /** Starts to follow all pages. */
