@@ -12,7 +12,7 @@ interface Approval {
 }
 
 /** The approvals of one browser. Only those of the policy in force count. */
-export interface Approvals {
+interface Approvals {
   /** Adds the approval of a running call, until the returned function is called. */
   add(approval: Approval): () => void
   /** The destinations of running calls. */
