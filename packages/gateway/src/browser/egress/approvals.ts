@@ -5,16 +5,16 @@ import type { Target } from '@tollgate/kernel/detection'
 import type { PageLoad } from './pages.ts'
 
 /** One approval. */
-interface Approval {
+interface HostApproval {
   readonly to: Target
   /** The hash of the policy under which it was given. */
   readonly policy: string
 }
 
 /** The approvals of one browser. Only those of the policy in force count. */
-interface Approvals {
+interface HostApprovals {
   /** Adds the approval of a running call, until the returned function is called. */
-  add(approval: Approval): () => void
+  add(approval: HostApproval): () => void
   /** The destinations of running calls. */
   running(): readonly Target[]
   /** The destination that a page load was approved for; empty if it was not. */
@@ -25,10 +25,10 @@ interface Approvals {
 }
 
 /** Begins without approvals. `policy` returns the hash of the policy in force. */
-export function createApprovals(policy: () => string): Approvals {
-  const calls = new Set<Approval>()
-  const loads = new Map<PageLoad, Approval>()
-  const counting = (all: Iterable<Approval | undefined>): readonly Approval[] =>
+export function createApprovals(policy: () => string): HostApprovals {
+  const calls = new Set<HostApproval>()
+  const loads = new Map<PageLoad, HostApproval>()
+  const counting = (all: Iterable<HostApproval | undefined>): readonly HostApproval[] =>
     [...all].flatMap((each) => (each?.policy === policy() ? [each] : []))
   return {
     add(approval) {

@@ -52,7 +52,7 @@ interface FollowedPage {
   load: PageLoad
 }
 
-/** What happens to page loads. */
+/** Gets notice of page loads. */
 interface LoadWatcher {
   /** A page has opened another address, or the same one again. */
   readonly loaded: (at: Target, load: PageLoad, before: PageLoad) => void
