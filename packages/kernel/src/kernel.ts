@@ -6,6 +6,7 @@ import type { Delegations } from './gates/delegation/delegations.ts'
 import type { Freezes } from './admin/freezes.ts'
 import type { LADDER } from './road/guardian.ts'
 import type { Ledger } from './ledger/ledger.ts'
+import type { Meter } from './road/metering.ts'
 import type { Observations } from './gates/browser/observations.ts'
 import type { Observing } from './admin/observing.ts'
 import type { Openings } from './road/openings.ts'
@@ -23,6 +24,8 @@ export interface Host {
   salt(): Uint8Array
   /** Calls `run` once after `milliseconds`, unless the returned function is called first. */
   after(milliseconds: number, run: () => void): () => void
+  /** Counts and times calls; undefined if calls are not measured. */
+  readonly meter?: Meter
 }
 
 /** A running kernel. Treat it as an opaque handle: only functions of this package change it. */

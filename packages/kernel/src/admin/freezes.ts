@@ -22,6 +22,8 @@ export interface Freezes extends FreezeView {
   readonly changes: number
   /** Whether anything is frozen. */
   readonly any: boolean
+  /** How many freezes of a scope are in force. */
+  count(scope: Freeze['scope']): number
   /** Calls `listener` shortly after each freeze or unfreeze, until the returned function is called. */
   watch(listener: () => void): () => void
 }
@@ -55,6 +57,7 @@ export function createFreezes(): Freezes {
     get any() {
       return frozen.size > 0
     },
+    count: (scope) => [...frozen].filter((name) => name.split('\n')[1] === scope).length,
     watch(listener) {
       watching.add(listener)
       return () => void watching.delete(listener)

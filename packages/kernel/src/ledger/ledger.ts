@@ -77,6 +77,18 @@ export interface Ledger {
   readonly cause: unknown
   /** How many records of sessions and principals are in memory. */
   readonly remembered: number
+  readonly backlog: Backlog
+}
+
+/** The entries that are not durable yet. */
+interface Backlog {
+  /** Entries that wait for the store. */
+  readonly queued: number
+  /** Entries that the store is writing, and the number of their batches. */
+  readonly writing: number
+  readonly batches: number
+  /** When the newest entry became durable, in milliseconds since 1970; undefined for an empty ledger. */
+  readonly durable: number | undefined
 }
 
 /** The options of a ledger. */
@@ -121,6 +133,8 @@ export class WriterLedger implements Ledger {
   #batchNumber = 1
   #durable = 0
   #inFlight = 0
+  #writing = 0
+  #durableAt: number | undefined
   #scheduled = false
 
   constructor(options: LedgerOptions) {
@@ -128,6 +142,7 @@ export class WriterLedger implements Ledger {
     this.#head = options.head
     this.#timeText = this.#head?.time ?? ''
     this.#time = this.#head ? Date.parse(this.#timeText) : 0
+    this.#durableAt = this.#head && this.#time
     this.#waiting = emptyBatch(this.#head?.id)
   }
 
@@ -141,6 +156,11 @@ export class WriterLedger implements Ledger {
 
   get remembered(): number {
     return this.#records.size
+  }
+
+  get backlog(): Backlog {
+    const queued = this.#waiting.entries.length
+    return { queued, writing: this.#writing, batches: this.#inFlight, durable: this.#durableAt }
   }
 
   append<T>(job: Job<T>): Promise<T> {
@@ -225,12 +245,16 @@ export class WriterLedger implements Ledger {
 
   /** Writes a batch. The store accepts and completes batches in order. */
   async #handOver(batch: Waiting, number: number): Promise<void> {
+    const { length } = batch.entries
+    this.#writing += length
     try {
       await this.#options.store.write(batch)
+      if (length > 0) this.#durableAt = this.#options.now()
     } catch (cause) {
       // The batch may or may not be stored. Only a restart can find out.
       this.poison(cause)
     }
+    this.#writing -= length
     this.#inFlight--
     // The ledger may also be poisoned by a read or an effect. The next start closes calls that were written anyway as UNKNOWN.
     if (this.#poisoned) {

@@ -41,7 +41,7 @@ export interface Demanded {
 
 /**
  * A call as it arrives. Every member except `caller`, `door`, `assurance`, `author`, `offered`, `demanded` and `guarded` is
- * untrusted.
+ * untrusted. `traceparent` is no part of the call: it is not judged and not recorded.
  */
 export interface ToolCall {
   readonly caller: Caller
@@ -79,6 +79,8 @@ export interface ToolCall {
   readonly sources?: unknown
   /** The caller's own id for the call. `openedAs` finds its effect by it. */
   readonly reference?: unknown
+  /** The parent span, as the request names it, for the meter. */
+  readonly traceparent?: string
 }
 
 /** The claimed channel of a source text. Text from a tool or a page is always `TOOL_OUTPUT`. */

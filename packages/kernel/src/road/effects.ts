@@ -4,6 +4,7 @@ import { saltedHash, sha256Hex, toHex, type Effect } from '@tollgate/evidence'
 import { returnsOf, inspectionIn, type Inspection } from './inspect.ts'
 import { policyOf, type Kernel } from '../kernel.ts'
 import { keepSeen } from './kept.ts'
+import { meterEffect } from './metering.ts'
 import type { Appended, Turn } from '../ledger/ledger.ts'
 import type { Read } from '../ledger/remembered.ts'
 import { lateName, openingName, openingText, referenceName, type Opening } from './openings.ts'
@@ -98,6 +99,7 @@ export function recordEffect(
   keepSeen(kernel, opening, { appended, seen, key: left.key }, turn)
   if (left.trust) turn.write(trustName(opening), left.trust, undefined)
   kernel.storage.charge(payerOf(opening), turn, turn.written - written)
+  meterEffect(kernel.host.meter, { status: outcome.status, reported_by: reportedBy })
   return appended
 }
 

@@ -5,21 +5,19 @@
 // The only path from an agent to a tool.
 
 import type { Effect, Json } from '@tollgate/evidence'
-import { FLOOD_OF_ALL, floodName } from '../admin/freezes.ts'
 import { capture, type Intent, type ToolCall } from './capture.ts'
-import { chargedTo } from '../names.ts'
 import { close, closeExpired, mustCloseSome, openingOf } from './closing.ts'
 import { dueNow, type Outcome } from './effects.ts'
+import { countFlood, floodOf, type Flood } from './flood.ts'
 import { inspectFor, type PageAfter } from './inspect.ts'
 import { UNINSPECTED } from './inspect.ts'
 import { KernelError } from '../error.ts'
 import { judge, type Decided, type Judged } from './judge.ts'
+import { Metering } from './metering.ts'
 import { policyOf, type Kernel } from '../kernel.ts'
-import type { Appended, Turn } from '../ledger/ledger.ts'
+import type { Appended } from '../ledger/ledger.ts'
 import { underCanonicalName } from './naming.ts'
-import { refilled } from '../rates.ts'
 import { withRecords } from './recall.ts'
-import { payerOf } from '../ledger/storage.ts'
 
 declare const minted: unique symbol
 
@@ -70,7 +68,12 @@ export interface Enforced {
 }
 
 // The unspent permits, each with the kernel that created it. A forged permit is not in this map.
-const live = new WeakMap<Permit, Kernel>()
+const live = new WeakMap<Permit, Unspent>()
+
+interface Unspent {
+  readonly kernel: Kernel
+  readonly metering: Metering | undefined
+}
 
 /**
  * Takes a call from an agent to a tool: captures it, decides and records the decision. If it is allowed, runs the tool and records
@@ -85,13 +88,17 @@ export async function enforce(kernel: Kernel, call: ToolCall, dispatch: Dispatch
   }
   const { decided, permit } = await authorize(kernel, call)
   if (!permit) return { decided, effect: undefined }
-  spend(kernel, permit)
+  const metering = spend(kernel, permit)
   // If the ledger was poisoned meanwhile, the tool must not run: its effect could not be recorded.
-  if (kernel.ledger.poisoned !== undefined) return { ...refused('LEDGER_UNAVAILABLE'), effect: undefined }
+  if (kernel.ledger.poisoned !== undefined) {
+    metering?.ended('CANCELLED')
+    return { ...refused('LEDGER_UNAVAILABLE'), effect: undefined }
+  }
   const { intent, receipt } = permit
   const order = { tool: intent.tool, args: intent.text, value: intent.args, receipt }
-  const outcome = await waitFor(kernel, permit, () => dispatch(order))
-  return { decided, effect: { receipt: await outcome.recorded, outcome: outcome.known } }
+  const { known, recorded } = await waitFor(kernel, permit, () => dispatch(order))
+  metering?.ended(known.status)
+  return { decided, effect: { receipt: await recorded, outcome: known } }
 }
 
 /**
@@ -99,8 +106,19 @@ export async function enforce(kernel: Kernel, call: ToolCall, dispatch: Dispatch
  * without a receipt. An advised call gets no permit: its caller runs it and reports by the id of the receipt.
  */
 export async function authorize(kernel: Kernel, call: ToolCall): Promise<Authorization> {
+  const metering = Metering.begin(kernel.host.meter)
   const intent = captureOrNothing(kernel, call)
   if (!intent) return refused('AMBIGUOUS_INPUT')
+  const authorization = await authorizeIntent(kernel, intent, metering)
+  metering?.decided(intent, call, authorization.decided)
+  return authorization
+}
+
+async function authorizeIntent(
+  kernel: Kernel,
+  intent: Intent,
+  metering: Metering | undefined,
+): Promise<Authorization> {
   try {
     const flood = floodOf(kernel, intent)
     if (flood) return await refuseFlood(kernel, intent, flood)
@@ -110,13 +128,17 @@ export async function authorize(kernel: Kernel, call: ToolCall): Promise<Authori
       kernel,
       intent,
       // Checked again in the turn, because other calls may have used up the quota of the principal meanwhile.
-      (turn, names) => floodOf(kernel, intent) ?? judge(kernel, intent, names, turn),
+      (turn, names) => {
+        const result = floodOf(kernel, intent) ?? judge(kernel, intent, names, turn)
+        metering?.judged()
+        return result
+      },
     )
     if ('reason' in judged) return await refuseFlood(kernel, intent, judged)
     const { decided, opening } = judged
     return {
       decided,
-      permit: opening?.assurance === 'enforced' ? mint(kernel, intent, opening.id) : undefined,
+      permit: opening?.assurance === 'enforced' ? mint({ kernel, metering }, intent, opening.id) : undefined,
     }
   } catch {
     return refused('LEDGER_UNAVAILABLE')
@@ -131,7 +153,8 @@ export async function authorize(kernel: Kernel, call: ToolCall): Promise<Authori
  * Every later call is then denied.
  */
 export async function complete(kernel: Kernel, permit: Permit, outcome: Outcome): Promise<string> {
-  spend(kernel, permit)
+  const metering = spend(kernel, permit)
+  metering?.ended(outcome.status)
   return record(kernel, permit.receipt, outcome)
 }
 
@@ -154,15 +177,16 @@ class Minted {
   }
 }
 
-function mint(kernel: Kernel, intent: Intent, receipt: string): Permit {
+function mint(unspent: Unspent, intent: Intent, receipt: string): Permit {
   // The only place that asserts the brand: the decision is durable.
   const permit = new Minted(intent, receipt) as Minted & Permit
-  live.set(permit, kernel)
+  live.set(permit, unspent)
   return permit
 }
 
-function spend(kernel: Kernel, permit: Permit): void {
-  if (live.get(permit)?.ledger === kernel.ledger && live.delete(permit)) return
+function spend(kernel: Kernel, permit: Permit): Metering | undefined {
+  const unspent = live.get(permit)
+  if (unspent?.kernel.ledger === kernel.ledger && live.delete(permit)) return unspent.metering
   throw new KernelError('PERMIT_INVALID', 'the permit was already spent, or the kernel did not create it')
 }
 
@@ -274,40 +298,9 @@ function captureOrNothing(kernel: Kernel, call: ToolCall): Intent | undefined {
   }
 }
 
-/** A call whose denial is only counted: the key to count under, and the reason. */
-interface Flood {
-  readonly name: string
-  readonly reason: 'QUOTA_EXCEEDED' | 'STORAGE_QUOTA_EXCEEDED' | 'SYSTEM_FROZEN'
-}
-
-function floodOf(kernel: Kernel, intent: Intent): Flood | undefined {
-  const { flooding, freezes, denials, quota, host, storage } = kernel
-  const name = floodName(intent.tenant, chargedTo(intent))
-  if (flooding.size > 0 && flooding.has(name)) return { name, reason: 'QUOTA_EXCEEDED' }
-  if (storage.isDenied(payerOf(intent), host.now())) return { name, reason: 'STORAGE_QUOTA_EXCEEDED' }
-  if (!freezes.all()) return undefined
-  // While everything is frozen, a principal without remaining denials is not frozen as well, but gets no more receipts.
-  const { left } = refilled(quota, denials.get(name), host.now())
-  return left < quota.period ? { name: FLOOD_OF_ALL, reason: 'SYSTEM_FROZEN' } : undefined
-}
-
-async function refuseFlood(kernel: Kernel, intent: Intent, { name, reason }: Flood): Promise<Authorization> {
-  if (reason !== 'STORAGE_QUOTA_EXCEEDED') await countDenial(kernel, name)
-  else {
-    const run = kernel.storage.count(payerOf(intent))
-    if (run) await kernel.ledger.append({ run })
-  }
-  const { host, floodPause } = kernel
-  if (floodPause > 0) await new Promise<void>((resolve) => host.after(floodPause, resolve))
-  return refused(reason)
-}
-
-async function countDenial(kernel: Kernel, name: string): Promise<void> {
-  const count = (kernel.flooding.get(name) ?? 0) + 1
-  kernel.flooding.set(name, count)
-  // Stored at 1, 2, 4, 8, …: a flood costs few writes, and a crash loses less than half of the count.
-  const run = (turn: Turn): void => turn.put(`flood\n${name}`, String(count))
-  if (Number.isInteger(Math.log2(count))) await kernel.ledger.append({ run })
+async function refuseFlood(kernel: Kernel, intent: Intent, flood: Flood): Promise<Authorization> {
+  await countFlood(kernel, intent, flood)
+  return refused(flood.reason)
 }
 
 type Unrecorded = Flood['reason'] | 'AMBIGUOUS_INPUT' | 'LEDGER_UNAVAILABLE'

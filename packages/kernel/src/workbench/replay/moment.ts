@@ -38,6 +38,7 @@ export function replayKernel(): Kernel {
     poisoned: undefined,
     cause: undefined,
     remembered: 0,
+    backlog: { queued: 0, writing: 0, batches: 0, durable: undefined },
   }
   const store: Store = { head: nowhere, write: nowhere, load: nowhere, list: nowhere }
   return {
