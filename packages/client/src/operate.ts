@@ -7,7 +7,7 @@ import { count, id, listOf, object, orNull, text, time, word } from './reading.t
 import type { Connection, Request } from './transport.ts'
 
 const SCOPES = ['all', 'principal', 'tool', 'session'] as const
-const ROLES = ['agent', 'host', 'sentinel', 'operator', 'admin', 'auditor'] as const
+const ROLES = ['agent', 'host', 'sentinel', 'operator', 'admin', 'auditor', 'metrics'] as const
 
 /** A freeze to set or lift. */
 export interface FreezeOrder {

@@ -253,7 +253,7 @@ export interface TokenChange extends Common {
   readonly op: 'issue' | 'revoke'
   /** SHA-256 of the token. */
   readonly token_hash: string
-  readonly role: 'agent' | 'host' | 'sentinel' | 'operator' | 'admin' | 'auditor'
+  readonly role: 'agent' | 'host' | 'sentinel' | 'operator' | 'admin' | 'auditor' | 'metrics'
   readonly principal?: string
   /** Groups of its owner. Rules name groups as approvers. */
   readonly groups?: readonly string[]

@@ -211,7 +211,7 @@ const own = {
     kind: word('token'),
     op: word('issue', 'revoke'),
     token_hash: hash,
-    role: word('agent', 'host', 'sentinel', 'operator', 'admin', 'auditor'),
+    role: word('agent', 'host', 'sentinel', 'operator', 'admin', 'auditor', 'metrics'),
     principal: optional(name),
     groups: optional(list(name, 32)),
     expires: optional(moment),

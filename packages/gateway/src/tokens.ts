@@ -7,7 +7,7 @@ import type { Kernel } from '@tollgate/kernel'
 import { GatewayError } from './error.ts'
 
 /** The roles of tokens. */
-export const ROLES = ['agent', 'host', 'sentinel', 'operator', 'admin', 'auditor'] as const
+export const ROLES = ['agent', 'host', 'sentinel', 'operator', 'admin', 'auditor', 'metrics'] as const
 export type Role = (typeof ROLES)[number]
 
 /** The owner of a token. It comes from the gateway's records, never from the caller. */
@@ -68,7 +68,7 @@ export function callerBy(tokens: Pick<Tokens, 'identify'>, token: string): Known
 }
 
 const RECORD = 'token\n'
-const FORM = /^tg_(?:agent|host|sentinel|operator|admin|auditor)_[A-Za-z0-9_-]{43}$/
+const FORM = /^tg_(?:agent|host|sentinel|operator|admin|auditor|metrics)_[A-Za-z0-9_-]{43}$/
 
 /** Loads the tokens from the ledger of a kernel. Revokes those of earlier runs. */
 export async function openTokens(kernel: Kernel): Promise<Tokens> {

@@ -12,7 +12,7 @@ const NO_ONE: Identity = { role: 'agent', tenant: '', principal: '', groups: [] 
 
 /** Whether a token with this role may use a route. A host token is an agent token that may also open sessions. */
 function admits(roles: Admission, role: Role): boolean {
-  if (typeof roles === 'string') return true
+  if (typeof roles === 'string') return roles === 'public' || role !== 'metrics'
   return roles.includes(role) || (role === 'host' && roles.includes('agent'))
 }
 

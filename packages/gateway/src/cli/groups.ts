@@ -156,7 +156,7 @@ export function addKeys(program: Command, to: To): void {
     .action(to(async () => (await import('./keys/keys.ts')).runTrust))
 }
 
-const ROLES = ['agent', 'host', 'sentinel', 'operator', 'admin', 'auditor']
+const ROLES = ['agent', 'host', 'sentinel', 'operator', 'admin', 'auditor', 'metrics']
 
 /** Adds `tokens`. */
 export function addTokens(program: Command, to: To): void {
@@ -176,6 +176,10 @@ export function addTokens(program: Command, to: To): void {
     .examples(
       ['tollgate tokens issue --role agent --principal agent:ci --lasts 30d', ''],
       ['tollgate tokens issue --role operator --principal user:olga --group ops', ''],
+      [
+        'tollgate tokens issue --role metrics --principal monitor:prometheus',
+        'reads `/metrics` and nothing else',
+      ],
     )
     .action(to(async () => (await import('./people/tokens.ts')).runIssue))
   remote(tokens, 'revoke')
