@@ -63,7 +63,7 @@ const QUICK = ['kernel/trial', 'kernel/explanation', 'evidence/core']
 /** The kernel, with all of its entry points. */
 const KERNEL = ['kernel', 'kernel/admin', 'kernel/detection', 'kernel/policy', 'kernel/workbench']
 const DOOR = {
-  paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'trace.ts', 'scoping.ts', 'answer-wait.ts', 'tools')],
+  paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'telemetry', 'scoping.ts', 'answer-wait.ts', 'tools')],
   packages: [...KERNEL, 'evidence', 'evidence/core'],
   node: true,
 } as const
@@ -144,7 +144,7 @@ const ROOMS: readonly Room[] = [
     at: 'packages/gateway/src/cli',
     paths: [
       ...gateway('open.ts', 'rotate.ts', 'serve.ts', 'api', 'config', 'keyring.ts', 'tokens.ts'),
-      ...gateway('open-view.ts', 'seal-key.ts', 'webhook', 'trace.ts', 'mcp', 'llm', 'tools', 'workbench'),
+      ...gateway('open-view.ts', 'seal-key.ts', 'webhook', 'telemetry', 'mcp', 'llm', 'tools', 'workbench'),
       ...gateway('browser'),
       ...FROM_ANYWHERE,
     ],
@@ -198,7 +198,12 @@ const ROOMS: readonly Room[] = [
     node: true,
   },
   { at: 'packages/gateway/src/exchange.ts' },
-  { at: 'packages/gateway/src/connections.ts', paths: FROM_ANYWHERE, node: true },
+  {
+    at: 'packages/gateway/src/connections.ts',
+    paths: FROM_ANYWHERE,
+    types: gateway('telemetry'),
+    node: true,
+  },
   { at: 'packages/gateway/src/budget.ts', node: ['node:perf_hooks'] },
   { at: 'packages/gateway/src/sse.ts' },
   { at: 'packages/gateway/src/recent.ts' },
@@ -220,12 +225,18 @@ const ROOMS: readonly Room[] = [
     packages: [...KERNEL, 'evidence'],
     node: ['node:crypto', 'node:timers/promises'],
   },
-  { at: 'packages/gateway/src/trace.ts', paths: FROM_ANYWHERE, node: ['node:crypto'] },
+  // Metrics and traces. They see names and numbers of calls, and decide nothing.
+  {
+    at: 'packages/gateway/src/telemetry',
+    paths: FROM_ANYWHERE,
+    packages: ['evidence', 'kernel'],
+    node: ['node:crypto', 'node:perf_hooks', 'node:process'],
+  },
   {
     at: 'packages/gateway/src/serve.ts',
     paths: [
       ...gateway('mcp', 'llm', 'api', 'config', 'tokens.ts'),
-      ...gateway('http-server.ts', 'operators.ts'),
+      ...gateway('http-server.ts', 'operators.ts', 'telemetry'),
       ...FROM_ANYWHERE,
     ],
     packages: [...KERNEL, 'evidence'],
@@ -233,12 +244,12 @@ const ROOMS: readonly Room[] = [
   },
   {
     at: 'packages/gateway/src/operators.ts',
-    paths: [...gateway('api', 'http-server.ts', 'mcp'), ...FROM_ANYWHERE],
+    paths: [...gateway('api', 'http-server.ts', 'mcp', 'telemetry'), ...FROM_ANYWHERE],
     node: true,
   },
   {
     at: 'packages/gateway/src/http-server.ts',
-    paths: [...gateway('api', 'connections.ts'), ...FROM_ANYWHERE],
+    paths: [...gateway('api', 'connections.ts', 'telemetry'), ...FROM_ANYWHERE],
     node: true,
   },
   // A browser of our own, and what the Sentinel sees in it.

@@ -1,4 +1,5 @@
-// Writes docs/reasons.md, docs/findings.md, docs/http.md, docs/llm-*.md, docs/policy.schema.json and docs/compatibility.md from tables, and
+// Writes docs/reasons.md, docs/findings.md, docs/http.md, docs/metrics.md, docs/llm-*.md, docs/policy.schema.json and
+// docs/compatibility.md from tables, and
 // the generated parts of docs/gates.md, docs/formats.md, docs/verification.md and
 // docs/browser-guard.md. With --check, only compares.
 
@@ -6,6 +7,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { FINDINGS, STAGES, type Severity } from '../packages/evidence/src/findings.ts'
 import { adviceOf, REASONS, VERDICTS } from '../packages/evidence/src/reasons.ts'
 import { httpReference } from '../packages/gateway/src/api/reference.ts'
+import { metricsReference } from '../packages/gateway/src/telemetry/reference.ts'
 import { policySchemaText } from '../packages/gateway/src/workbench/policy-schema.ts'
 import { THREAT_CODES } from '../packages/kernel/src/gates/threat/finding.ts'
 import { compatibilityPage } from './compat/page.ts'
@@ -149,6 +151,7 @@ const DOCUMENTS = {
   'docs/reasons.md': reasons(),
   'docs/findings.md': findings(),
   'docs/http.md': httpReference(),
+  'docs/metrics.md': metricsReference(NOTICE, table),
   ...llmPages(NOTICE, table),
   'docs/compatibility.md': compatibilityPage(NOTICE, table),
   'docs/policy.schema.json': policySchemaText(),

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import { Server as TlsServer, type TLSSocket } from 'node:tls'
 import { setTimeout } from 'node:timers'
 import type { Log } from './log.ts'
+import type { Metrics } from './telemetry/metrics.ts'
 
 interface ConnectionLimits {
   readonly all: number
@@ -16,6 +17,12 @@ interface ConnectionLimits {
 /** The concurrent requests of one principal, given the limit on all connections. */
 export function shareOf(all: number): number {
   return Math.max(16, Math.floor(all / 4))
+}
+
+/** Where connections are logged and counted. */
+interface ConnectionEvents {
+  readonly log: Log
+  readonly metrics: Pick<Metrics, 'connections' | 'dropped'>
 }
 
 interface OpenSocket {
@@ -36,6 +43,7 @@ const LOGGED_EVERY = 1000
 export class Connections {
   readonly #limits: ConnectionLimits
   readonly #log: Log
+  readonly #metrics: Pick<Metrics, 'connections' | 'dropped'>
   readonly #raw: WeakMap<Socket, Socket>
   readonly #entries = new Map<Socket, OpenSocket>()
   // Oldest first: connections that never had a known token, and connections between two requests.
@@ -46,9 +54,10 @@ export class Connections {
   #dropped = 0
   #sweeping = false
 
-  constructor(server: Server, limits: ConnectionLimits, log: Log) {
+  constructor(server: Server, limits: ConnectionLimits, { log, metrics }: ConnectionEvents) {
     this.#limits = limits
     this.#log = log
+    this.#metrics = metrics
     this.#raw = pairSockets(server)
     server.maxConnections = limits.all + RESERVE + CLOSING
     server.on('connection', (socket: Socket) => this.#open(socket))
@@ -85,7 +94,11 @@ export class Connections {
     this.#newest = entry
     this.#entries.set(socket, entry)
     this.#silent.add(entry)
-    socket.once('close', () => this.#forget(entry))
+    this.#metrics.connections(1)
+    socket.once('close', () => {
+      this.#metrics.connections(-1)
+      this.#forget(entry)
+    })
     if (this.#entries.size > this.#limits.all + RESERVE) this.#drop()
     this.#sweepSoon()
   }
@@ -109,6 +122,7 @@ export class Connections {
     const entry = silent === this.#newest ? (idle ?? silent) : (silent ?? idle)
     if (!entry) return
     this.#forget(entry)
+    this.#metrics.dropped()
     entry.socket.destroy()
     if (this.#dropped++ % LOGGED_EVERY !== 0) return
     const detail = { connections: this.#limits.all, dropped: this.#dropped }

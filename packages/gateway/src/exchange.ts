@@ -24,6 +24,8 @@ export interface Reply {
 
 /** An entry point for calls that shares a socket with the API. */
 export interface Door {
+  /** Its name in metrics. */
+  readonly name: string
   /** Answers a request. Returns undefined if the path belongs to another door. Errors are answered as the API answers them. */
   answer(asked: DoorRequest): Promise<Reply | undefined>
   /** Ends open streams and accepts nothing new. */

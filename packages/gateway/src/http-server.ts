@@ -13,11 +13,13 @@ import { problemReply, type ApiOptions, type App } from './api/app.ts'
 import { listener, type Names } from './api/node.ts'
 import { Problem } from './api/problem.ts'
 import { Connections, shareOf } from './connections.ts'
+import type { Metrics } from './telemetry/metrics.ts'
 
 interface Serving {
   readonly app: Pick<App, 'answer'>
   readonly names: Names
   readonly api: Pick<ApiOptions, 'tokens' | 'log'>
+  readonly metrics: Metrics
   /** Concurrent connections. */
   readonly connections: number
 }
@@ -37,21 +39,27 @@ export function limitsOf(patience = 30_000): ServerOptions {
 }
 
 /** Attaches request handling with its limits to a server. Does not listen yet. */
-export function prepare(server: Server, { app, names, api, connections }: Serving): void {
+export function prepare(server: Server, { app, names, api, metrics, connections }: Serving): void {
   // No limit on the number of headers, only on their size: Node silently drops headers above the number.
   server.maxHeadersCount = 0
   // Drops a peer that neither reads nor writes. Streams send a comment every 15 seconds.
   server.timeout = 120_000
-  const answer = listener(app, names, api.log)
-  const refuseBusy = listener({ answer: () => Promise.resolve(problemReply(BUSY)) }, names, api.log)
-  const watched = new Connections(server, { all: connections, ofOne: shareOf(connections) }, api.log)
+  const serving = { names, log: api.log, metrics }
+  const answer = listener(app, serving)
+  const refuseBusy = listener({ answer: () => Promise.resolve(problemReply(BUSY)) }, serving)
+  const limits = { all: connections, ofOne: shareOf(connections) }
+  const watched = new Connections(server, limits, { log: api.log, metrics })
   const take: RequestListener = (request, response) => {
     const free = watched.begin(request, response, ownerOf(request, api.tokens))
+    if (!free) metrics.refused('busy')
     void (free ? answer(request, response) : refuseBusy(request, response))
   }
   server.on('request', take)
   server.on('checkContinue', take)
-  server.on('clientError', refuse)
+  server.on('clientError', (fault: NodeJS.ErrnoException, socket: Socket) => {
+    metrics.refused('malformed')
+    refuse(fault, socket)
+  })
 }
 
 const BUSY = new Problem('too-many-waiting', undefined, { headers: { 'retry-after': '1' } })

@@ -94,7 +94,7 @@ function onlyKey({ keys }: Keyring, role: KeyRole): StoredKey {
 
 /**
  * Opens the gateway of a data directory: checks the newest entries of the ledger, closes calls that a crash left open and
- * loads the tokens. `brief` is for a single command: it starts sooner but writes slower.
+ * loads the tokens. `brief` is for a single command: it starts sooner but writes slower. `meter` counts and times the calls.
  *
  * @throws GatewayError `LEDGER_LOCKED`, `LEDGER_FOREIGN`, `LEDGER_DAMAGED`, `LEDGER_ROLLED_BACK`, `KEY_UNUSABLE`,
  * `DATA_MISSING` or `STORE_FAILED`; KernelError if the private records are damaged.
@@ -103,7 +103,7 @@ export async function openGateway(
   config: Config,
   keyring: Keyring,
   log: Log,
-  { brief = false }: { readonly brief?: boolean } = {},
+  { brief = false, meter }: { readonly brief?: boolean; readonly meter?: Host['meter'] } = {},
 ): Promise<Gateway> {
   const store = await openStore(config, keyring, { brief })
   try {
@@ -117,7 +117,7 @@ export async function openGateway(
     }
     const sealer = readSealKey(config)
     const view = openingView(store.view, () => sealer)
-    const kernel = await openKernelOn(store, config, sealer)
+    const kernel = await openKernelOn(store, config, sealer, meter)
     if (known !== undefined && known !== sealer.id) log('warn', RESEALED, { file: config.keep.keyFile })
     if (known !== sealer.id) await kernel.ledger.append({ run: (turn) => turn.put(SEALING, sealer.id) })
     const tokens = await openTokens(kernel)
@@ -162,7 +162,12 @@ function openStore(
   return openSqliteStore({ data, origin: ledger, writer, seeds, guard: headGuard, brief }, lock)
 }
 
-async function openKernelOn(store: SqliteStore, config: Config, sealer: Sealer): Promise<Kernel> {
+async function openKernelOn(
+  store: SqliteStore,
+  config: Config,
+  sealer: Sealer,
+  meter: Host['meter'],
+): Promise<Kernel> {
   const { ledger, writer, tenant, commit } = config
   if (store.key === undefined) {
     throw new GatewayError('DATA_MISSING', 'the ledger file is empty: its creation was interrupted', {
@@ -171,8 +176,9 @@ async function openKernelOn(store: SqliteStore, config: Config, sealer: Sealer):
   }
   const keep = config.keep.calls !== undefined
   const sealing = sealingStore(store, sealer)
+  const host = meter ? { ...HOST, meter } : HOST
   return openKernel({
-    ...{ store: sealing, host: HOST, origin: ledger, writer, key: store.key },
+    ...{ store: sealing, host, origin: ledger, writer, key: store.key },
     ...{ tenant, commit, keep, storage: config.limits.storage, floodPause: REFUSAL_PAUSE_MS },
   })
 }

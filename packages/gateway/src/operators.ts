@@ -11,6 +11,7 @@ import type { DoorRequest, Reply } from './exchange.ts'
 import { close, limitsOf, prepare } from './http-server.ts'
 import { bindSocket } from './mcp/client/local-bind.ts'
 import { HAS_PIPES, operatorsPath } from './mcp/client/local-path.ts'
+import { createMetrics } from './telemetry/metrics.ts'
 
 /** The open socket. */
 interface Operators {
@@ -36,7 +37,8 @@ export async function openOperators(
   const path = operatorsPath(data)
   const server = createServer(limitsOf())
   const guarded = { answer: (asked: DoorRequest) => answerOperator(asked, app, api) }
-  prepare(server, { app: guarded, names: NAMES, api, connections: CONNECTIONS })
+  // Its connections are not those that agents use up.
+  prepare(server, { app: guarded, names: NAMES, api, metrics: createMetrics(), connections: CONNECTIONS })
   try {
     await bindSocket(server, path)
   } catch (fault) {

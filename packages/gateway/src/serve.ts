@@ -10,6 +10,7 @@ import { GatewayError } from './error.ts'
 import type { DoorRequest, Door, Reply } from './exchange.ts'
 import { close, limitsOf, prepare } from './http-server.ts'
 import { openOperators } from './operators.ts'
+import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 
 export interface ListenOptions {
   readonly host: string
@@ -47,11 +48,12 @@ export async function serve(
   doors: readonly Door[] = [],
 ): Promise<Served> {
   checkExposure(api, listen)
-  const app = new App(api)
+  const { metrics = createMetrics() } = api
+  const app = new App({ ...api, metrics })
   const names = namesOf(listen)
   const server = listen.tls ? createTlsServer(tlsOptions(listen)) : createServer(limitsOf(listen.patience))
-  const answering = { answer: (asked: DoorRequest) => answerAt(doors, app, asked, api) }
-  prepare(server, { app: answering, names, api, connections: listen.connections ?? 1024 })
+  const answering = { answer: (asked: DoorRequest) => answerAt(doors, app, asked, api, metrics) }
+  prepare(server, { app: answering, names, api, metrics, connections: listen.connections ?? 1024 })
   const { address, port } = await bind(server, listen)
   server.on('error', ({ code }: NodeJS.ErrnoException) => api.log('error', 'the socket failed', { code }))
   if (!isLoopback(address) && !listen.tls) {
@@ -79,15 +81,13 @@ async function answerAt(
   app: App,
   asked: DoorRequest,
   api: ApiOptions,
+  metrics: Metrics,
 ): Promise<Reply> {
   for (const door of doors) {
-    try {
-      const reply = await door.answer(asked)
-      if (reply) return { ...reply, headers: { ...SECURITY_HEADERS, ...reply.headers } }
-    } catch (fault) {
-      const reply = replyTo(fault, undefined, api)
-      return { ...reply, headers: { ...SECURITY_HEADERS, ...reply.headers } }
-    }
+    const reply = await door.answer(asked).catch((fault: unknown) => replyTo(fault, undefined, api))
+    if (!reply) continue
+    metrics.answered(door.name, reply.status)
+    return { ...reply, headers: { ...SECURITY_HEADERS, ...reply.headers } }
   }
   return app.answer(asked)
 }

@@ -1,10 +1,10 @@
 // The API as a function from a request to a reply. It serves sockets and commands in the same process.
 
 import { announced, createBudget, type Budget } from '../budget.ts'
+import { createMetrics, type Metrics } from '../telemetry/metrics.ts'
 import type { Identity } from '../tokens.ts'
 import { admit, identityOf, unknownToken } from './auth.ts'
 import { answerFetch } from './fetch.ts'
-import { createMetrics } from './metrics.ts'
 import { Problem, problemBody, problemOf, PROBLEMS } from './problem.ts'
 import { NO_BODY, readBody, readQuery } from './request.ts'
 import type { ApiOptions, DoorRequest, ApiQuestion, Reply, ApiRoute } from './route.ts'
@@ -25,13 +25,14 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 export class App {
   readonly #options: ApiOptions
   readonly #budget: Budget
-  readonly #metrics = createMetrics()
+  readonly #metrics: Metrics
   readonly #waits = createWaits()
   readonly #turns = createTurns()
 
   constructor(options: ApiOptions) {
     this.#options = options
     this.#budget = options.budget ?? createBudget()
+    this.#metrics = options.metrics ?? createMetrics()
   }
 
   /** Ends streams and waiting requests. Later requests are answered as usual. */

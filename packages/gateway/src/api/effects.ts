@@ -1,15 +1,13 @@
 // The route to report the effect of an allowed call. The answer says which part of the output may be forwarded to the agent.
 
-import { performance } from 'node:perf_hooks'
 import { canonicalBytes, fromBase64, type Json, type JsonObject } from '@tollgate/evidence'
 import { reportEffect, type EffectReport, type Inspection } from '@tollgate/kernel'
 import { Problem } from './problem.ts'
-import { json, kernelOf, textIn, traceFrom, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { json, kernelOf, textIn, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
 import { ANYTHING, COUNT, HASH, list, object, described, TEXT, word } from './schema.ts'
 
 async function report(question: ApiQuestion): Promise<Reply> {
-  const { options, identity, body, metrics } = question
-  const start = performance.now()
+  const { options, identity, body } = question
   const kernel = kernelOf(options)
   // Sound: the schema allows these two words.
   const status = textIn(body, 'status') as 'COMPLETED' | 'FAILED'
@@ -17,8 +15,6 @@ async function report(question: ApiQuestion): Promise<Reply> {
   const decision = textIn(body, 'decision') ?? ''
   const caller = { tenant, principal }
   const { id, inspection } = await reportEffect(kernel, { caller, decision, status, ...outputOf(body) })
-  metrics.effect(status)
-  traceFrom(question, start, 'report effect', { status })
   return json(201, { receipt: id, ...deliveryOf(inspection) })
 }
 

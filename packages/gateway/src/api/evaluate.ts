@@ -1,6 +1,5 @@
 // Routes that decide calls. The caller runs the tool, so every decision is recorded as advised.
 
-import { performance } from 'node:perf_hooks'
 import {
   isObject,
   parseJson,
@@ -14,7 +13,7 @@ import { authorize, SOURCE_CHANNELS, type Decided, type ToolCall } from '@tollga
 import { verdictOf } from '../verdict.ts'
 import { unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
-import { json, kernelOf, traceFrom, type ApiQuestion, type Reply, type ApiRoute } from './route.ts'
+import { json, kernelOf, type ApiQuestion, type DoorRequest, type Reply, type ApiRoute } from './route.ts'
 import {
   ANYTHING,
   FLAG,
@@ -116,7 +115,7 @@ export const BROWSER_PART: Readonly<Record<string, ApiSchema>> = {
 const BROWSER: ApiSchema = object({ tool_name: NAME, ...CALL, ...BROWSER_PART })
 
 /** The parts of a call that come from the body. */
-type CallBody = Omit<ToolCall, 'caller' | 'door' | 'assurance'>
+type CallBody = Omit<ToolCall, 'caller' | 'door' | 'assurance' | 'traceparent'>
 
 /**
  * Decides a call. A body that is not JSON is denied with a receipt. Only a body that is clearly not a call is refused without
@@ -127,9 +126,8 @@ async function evaluate(
   door: Door,
   read: (body: JsonObject) => CallBody,
 ): Promise<Reply> {
-  const { options, identity, bytes, metrics } = question
+  const { options, identity, bytes, asked } = question
   const kernel = kernelOf(options)
-  const start = performance.now()
   const { tenant, principal } = identity
   const call = readCall(bytes, options.limits.body, read)
   if (call.raw !== undefined) question.fine()
@@ -138,16 +136,20 @@ async function evaluate(
     caller: { tenant, principal },
     door,
     assurance: 'advised',
+    ...traceOf(asked),
   })
   // A poisoned ledger could not record the effect, so nothing may run, whatever was decided.
   const poisoned = kernel.ledger.poisoned !== undefined
   const decided = poisoned ? UNAVAILABLE : authorization.decided
-  metrics.decided(decided.verdict, decided.reason, (performance.now() - start) / 1000)
-  traceFrom(question, start, 'evaluate', { verdict: decided.verdict, reason_code: decided.reason, door })
   // The token may have been revoked while the ledger was writing. The ALLOW then expires unused.
   if (decided.verdict === 'ALLOW' && !question.stillKnown()) throw unknownToken()
   if (!poisoned) return json(200, verdictOf(decided))
   throw new Problem('ledger-unavailable', undefined, { more: verdictOf(decided) })
+}
+
+function traceOf(asked: DoorRequest): Pick<ToolCall, 'traceparent'> {
+  const traceparent = asked.header('traceparent')
+  return traceparent === undefined ? {} : { traceparent }
 }
 
 const UNAVAILABLE: Decided = {

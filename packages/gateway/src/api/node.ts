@@ -4,9 +4,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { REFUSAL_PAUSE_MS } from '../budget.ts'
 import type { Log } from '../log.ts'
+import type { HttpRefusal } from '../telemetry/families.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { problemReply, SECURITY_HEADERS, type App } from './app.ts'
 import { tooLarge } from './fetch.ts'
-import { Problem } from './problem.ts'
+import { Problem, type ProblemCode } from './problem.ts'
 import type { DoorRequest, Reply } from './route.ts'
 
 /** The names that clients may use for the gateway. */
@@ -16,18 +18,29 @@ export interface Names {
   readonly scheme: 'http' | 'https'
 }
 
+interface ListenerOptions {
+  readonly names: Names
+  readonly log: Log
+  readonly metrics: Pick<Metrics, 'refused'>
+}
+
+const REFUSED_AS: Readonly<Partial<Record<ProblemCode, HttpRefusal>>> = {
+  'host-unknown': 'host',
+  'origin-forbidden': 'origin',
+  'headers-too-large': 'headers',
+}
 const MAX_URL = 8192
 const MAX_HEADERS = 64
 
 /** Creates a request listener. It never throws, and its promise never rejects. */
 export function listener(
   app: Pick<App, 'answer'>,
-  names: Names,
-  log: Log,
+  { names, log, metrics }: ListenerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   return async (request, response) => {
     try {
       const refused = refusalOf(request, names)
+      if (refused) metrics.refused(REFUSED_AS[refused.code] ?? 'malformed')
       const reply = refused ? refusal(refused) : await app.answer(askedBy(request, response))
       if (reply.status === 429) await delay(REFUSAL_PAUSE_MS)
       await send(request, response, reply)

@@ -28,7 +28,7 @@ export function problemsOf({ roles, params, body, problems = [], method }: ApiRo
     'internal-fault',
   ]
   if (roles !== 'public') codes.push('token-missing', 'token-unknown')
-  if (roles !== 'public' && roles !== 'any role') codes.push('role-forbidden')
+  if (roles !== 'public') codes.push('role-forbidden')
   if (params) codes.push('not-found')
   if (body) codes.push('body-too-large', 'not-json', 'request-timeout', 'too-much-sent')
   if (method !== 'GET') codes.push('gateway-needed')

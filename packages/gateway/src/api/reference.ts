@@ -82,7 +82,7 @@ const EVERYWHERE: ReadonlySet<string> = new Set([
 
 function whoMay(roles: Admission): string {
   if (roles === 'public') return 'No token needed.'
-  return roles === 'any role' ? 'Any role.' : `Roles: ${rolesOf(roles).join(', ')}.`
+  return roles === 'any role' ? 'Any role except metrics.' : `Roles: ${rolesOf(roles).join(', ')}.`
 }
 
 function outputs(status: string, { about, type = 'application/json', schema }: AnswerForm): string {

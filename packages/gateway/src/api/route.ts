@@ -1,15 +1,13 @@
 // The types of routes: data that describes a route, and the function that answers.
 
-import { performance } from 'node:perf_hooks'
 import type { JsonObject } from '@tollgate/evidence'
 import type { Kernel } from '@tollgate/kernel'
 import type { Budget } from '../budget.ts'
 import type { DoorRequest, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
-import type { Span } from '../trace.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import type { Identity, Role, Tokens } from '../tokens.ts'
 import type { LedgerView } from '../view.ts'
-import type { Metrics } from './metrics.ts'
 import { Problem, type ProblemCode } from './problem.ts'
 import { object, type ApiSchema } from './schema.ts'
 import type { InTurn } from './turns.ts'
@@ -31,8 +29,8 @@ export interface ApiOptions {
   readonly limits: { readonly body: number }
   /** The budgets for request bodies. Default: the default limits. */
   readonly budget?: Budget
-  /** Records the duration of a decision or report; undefined if tracing is off. */
-  readonly trace?: (span: Span) => void
+  /** The counters of the gateway. Default: new ones. */
+  readonly metrics?: Metrics
   /** The fixed identity of a caller in the same process. Tokens are then ignored. */
   readonly identity?: Identity
 }
@@ -66,7 +64,7 @@ export interface ApiQuestion {
   stillKnown(): boolean
 }
 
-/** The callers of a route: some roles, any valid token, or everyone. */
+/** The callers of a route: some roles, any role except `metrics`, or everyone. */
 export type Admission = readonly Role[] | 'any role' | 'public'
 
 /** The answer for one status. */
@@ -130,23 +128,6 @@ export function plain(body: string): Reply {
 export function kernelOf({ kernel }: ApiOptions): Kernel {
   if (kernel) return kernel
   throw new Problem('gateway-needed')
-}
-
-/** Records a span that began at `start` (a `performance` time) and ends now. */
-export function traceFrom(
-  { options, asked }: ApiQuestion,
-  start: number,
-  name: string,
-  attributes: Span['attributes'],
-): void {
-  const { timeOrigin } = performance
-  options.trace?.({
-    name,
-    start: timeOrigin + start,
-    end: timeOrigin + performance.now(),
-    parent: asked.header('traceparent'),
-    attributes,
-  })
 }
 
 /** A text member of a body, or undefined. */

@@ -9,8 +9,9 @@ import { readBrowserConfig, type BrowserConfig } from './browser.ts'
 import { NO_LLM, readLlm, type LlmConfig } from './llm.ts'
 import { readLimits, type CallerLimits } from './limits.ts'
 import { NO_MCP, readMcp, type McpConfig } from './mcp.ts'
+import { readTelemetry, type TelemetryConfig } from './telemetry.ts'
 import { CONFIG_FILE, DEFAULT_PORT, defaultKeyFile, isInside } from './place.ts'
-import { readMeasure, readUrl } from './value.ts'
+import { readMeasure } from './value.ts'
 import { readWebhooks, type WebhookTarget } from './webhooks.ts'
 import { GatewayError } from '../error.ts'
 import type { Level } from '../log.ts'
@@ -57,7 +58,7 @@ export interface Config {
   /** The receivers and their events. */
   readonly webhooks: readonly WebhookTarget[]
   /** The OTLP over HTTP endpoint for traces; undefined: no traces. */
-  readonly telemetry: { readonly endpoint: string } | undefined
+  readonly telemetry: TelemetryConfig | undefined
   /** The upstream MCP servers. */
   readonly mcp: McpConfig
   /** The browsers of browser servers. */
@@ -302,13 +303,4 @@ function readCommand(reader: Reader, place: Place): readonly string[] | undefine
   if (words.length > 0) return words.map((word) => reader.textLine(word, 'a word of the command') ?? '')
   reader.note(command, 'write a program and its arguments, such as `[pass, show, tollgate]`')
   return undefined
-}
-
-function readTelemetry(reader: Reader, place: Place): Config['telemetry'] {
-  const fields = reader.fields(place, ['endpoint'])
-  const endpoint = fields?.endpoint
-  if (fields && !endpoint)
-    reader.note(place, '`telemetry` needs `endpoint`, the URL that accepts OTLP over HTTP')
-  const url = endpoint && readUrl(reader, endpoint, '`endpoint`')
-  return url === undefined ? undefined : { endpoint: url }
 }

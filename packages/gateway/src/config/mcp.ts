@@ -133,8 +133,13 @@ function argument(reader: Reader, place: Place): string {
 
 function readRemote(reader: Reader, { url, 'headers-env': headers }: ServerFields): ServerConfig | undefined {
   const address = url && readUrl(reader, url, '`url`')
-  const headersEnv = headers ? readPairs(reader, headers, '`headers-env`', HEADER, VARIABLE) : {}
+  const headersEnv = headers ? readHeaders(reader, headers) : {}
   return address === undefined ? undefined : { transport: 'http', url: address, headersEnv }
+}
+
+/** Reads `headers-env`: headers, each with the environment variable that has its value. */
+export function readHeaders(reader: Reader, place: Place): Readonly<Record<string, string>> {
+  return readPairs(reader, place, '`headers-env`', HEADER, VARIABLE)
 }
 
 function readNames(reader: Reader, place: Place): readonly string[] {

@@ -54,8 +54,8 @@ keep: { calls: 7d }
 # the secret in this environment variable. \`events\` selects the events; \`format: slack\` sends to a Slack incoming webhook.
 # webhooks: [{ url: "https://hooks.example.com/tollgate", secret-env: TOLLGATE_WEBHOOK_SECRET }]
 
-# Endpoint for traces (OTLP over HTTP).
-# telemetry: { endpoint: "http://127.0.0.1:4318" }
+# Collector for traces (OTLP over HTTP, as JSON). \`headers-env\` names variables of the gateway's environment.
+# telemetry: { endpoint: "http://127.0.0.1:4318", headers-env: { authorization: OTLP_AUTHORIZATION } }
 
 # MCP servers, at /mcp and /mcp/NAME. A program gets a small environment plus the variables named here. \`pass-env\` and
 # \`headers-env\` name variables of the gateway's environment, so that this file contains no secrets.

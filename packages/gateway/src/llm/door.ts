@@ -5,6 +5,7 @@ import type { Kernel } from '@tollgate/kernel'
 import { createBudget, type Budget, type Spender } from '../budget.ts'
 import type { DoorRequest, Door, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import { callerBy, type KnownCaller, type Tokens } from '../tokens.ts'
 import { Refused, TooMuch } from './dialect.ts'
 import type { Entered } from './entered.ts'
@@ -12,6 +13,7 @@ import { faultReply } from './errors.ts'
 import { faultOf } from './fault.ts'
 import { ActiveRequests, requireNotFrozen } from './frozen.ts'
 import { GovernedRequests } from './governed.ts'
+import { meteredUpstream } from './metered.ts'
 import { answerPlain } from './plain.ts'
 import { sizeOf } from './receive.ts'
 import { createCapacity } from './capacity.ts'
@@ -37,18 +39,23 @@ interface LlmOptions {
   readonly watch: (listener: () => void) => () => void
   /** Limits how much the gateway reads for each principal; the default limits if not given. */
   readonly budget?: Budget
+  /** Counts and times requests to model servers. */
+  readonly metrics?: Pick<Metrics, 'upstream'>
 }
 
 /** Opens the door. */
 export function createLlmDoor(options: LlmOptions): Door {
-  const { tokens, log, size, wait = 0, budget = createBudget() } = options
+  const { tokens, log, size, wait = 0, budget = createBudget(), metrics } = options
   const ending = new AbortController()
   const governed = new GovernedRequests({ ...options, wait, ending: ending.signal })
   const capacity = createCapacity()
   const active = new ActiveRequests(options.kernel)
   const upstreams = new Map<Provider, Pick<Entered, 'address' | 'upstream'>>()
-  for (const [provider, address] of options.upstreams)
-    upstreams.set(provider, { address, upstream: createUpstream(address) })
+  for (const [provider, address] of options.upstreams) {
+    const own = createUpstream(address)
+    const upstream = metrics ? meteredUpstream(own, provider, metrics.upstream) : own
+    upstreams.set(provider, { address, upstream })
+  }
 
   async function answer(asked: DoorRequest): Promise<Reply | undefined> {
     const found = providerOf(asked.path)
@@ -100,6 +107,7 @@ export function createLlmDoor(options: LlmOptions): Door {
   }
 
   return {
+    name: 'llm',
     answer,
     end: () => ending.abort(),
     async close() {

@@ -58,6 +58,7 @@ export function claimsOf(asked: DoorRequest, body: JsonObject): { claims: Claims
       session: outside ?? inside,
       approval: asked.header('tollgate-approval'),
       delegation: asked.header('tollgate-delegation'),
+      traceparent: asked.header('traceparent'),
     },
     stripped: inside !== undefined,
   }

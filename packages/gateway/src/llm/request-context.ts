@@ -27,6 +27,8 @@ export interface Claims {
   readonly session: string | undefined
   readonly approval: string | undefined
   readonly delegation: string | undefined
+  /** The parent span. */
+  readonly traceparent?: string | undefined
 }
 
 export interface DecisionTally {
@@ -101,7 +103,7 @@ export function ownerOf({ caller: { identity }, claims }: RequestContext): {
 export function callOf(context: RequestContext, assurance: 'advised' | 'enforced'): Omit<ToolCall, 'tool'> {
   const { caller, claims, sources } = context
   const { tenant, principal } = caller.identity
-  const { session, approval, delegation } = claims
+  const { session, approval, delegation, traceparent } = claims
   return {
     caller: { tenant, principal },
     door: 'llm',
@@ -109,6 +111,7 @@ export function callOf(context: RequestContext, assurance: 'advised' | 'enforced
     ...(session !== undefined && { session_id: session }),
     ...(approval !== undefined && { approval }),
     ...(delegation !== undefined && { delegation }),
+    ...(traceparent !== undefined && { traceparent }),
     ...(sources.length > 0 && { sources }),
   }
 }

@@ -20,6 +20,7 @@ import {
 } from '@tollgate/kernel'
 import { Recent } from '../recent.ts'
 import { giveScope } from '../scoping.ts'
+import type { UpstreamFaultKind } from '../telemetry/families.ts'
 import { ApprovalWaits, type WaitingOptions } from './approval-wait.ts'
 import { decisionMeta } from './denial.ts'
 import { OURS } from './protocol.ts'
@@ -61,6 +62,8 @@ export interface Order {
   readonly browser?: unknown
   readonly guarded?: ToolCall['guarded']
   readonly demanded?: ToolCall['demanded']
+  /** The parent span. */
+  readonly traceparent?: string | undefined
 }
 
 /** An answer, and the page that is open after it if the gateway drives the browser. */
@@ -77,6 +80,9 @@ export type OrderOutcome =
 const REPEAT_WINDOW_MS = 600_000
 const MAX_REMEMBERED = 1000
 
+/** Called after each request to a server, with the reason if there was no usable answer. */
+type NoteServer = (server: string, took: number, fault: UpstreamFaultKind | undefined) => void
+
 export class Govern {
   /** The calls that wait for an approval. */
   readonly waits: ApprovalWaits
@@ -85,18 +91,22 @@ export class Govern {
   /** The times of recent denials. A repeated call gets a shorter answer. */
   readonly #denials = new Recent<number>(MAX_REMEMBERED)
 
-  constructor(kernel: Kernel, waiting: WaitingOptions) {
+  /** Notes a request to a server with its duration in milliseconds. */
+  readonly note: NoteServer
+
+  constructor(kernel: Kernel, waiting: WaitingOptions, note: NoteServer = () => undefined) {
     this.#kernel = kernel
     this.#now = () => kernel.host.now()
     const isFrozen = ({ caller, meta }: Turn): boolean => this.isFrozen(caller, meta[OURS.session])
     this.waits = new ApprovalWaits({ kernel, ...waiting, isFrozen })
+    this.note = note
   }
 
   /** Decides on an order and, if allowed, runs it once. @throws KernelError `EFFECT_UNRECORDED`. */
   async run(order: Order, dispatch: (args: JsonObject) => Promise<Dispatched>): Promise<OrderOutcome> {
     const attempt = new ToolRun(dispatch, order.answeredBy === 'server')
     const { caller, session, tool, offered, args, approval, delegation, author } = order
-    const { browser, guarded, demanded } = order
+    const { browser, guarded, demanded, traceparent } = order
     if (order.scope !== undefined) await applyScope(this.#kernel, order)
     const call = {
       ...{ ...callOf(caller, session), offered, tool, args },
@@ -105,6 +115,7 @@ export class Govern {
       ...(author !== undefined && { author: `server:${author}` }),
       ...(guarded && { browser, guarded }),
       ...(demanded && { demanded }),
+      ...(traceparent !== undefined && { traceparent }),
     }
     const enforced = await enforce(this.#kernel, call, ({ value }) => attempt.run(value))
     if (!enforced.effect) return this.#denied(order, enforced.decided)

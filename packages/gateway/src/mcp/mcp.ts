@@ -2,6 +2,7 @@
 
 import type { Decided, Kernel } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 import type { WaitingOptions } from './approval-wait.ts'
 import { ClientConversation, type Conversation } from './conversation.ts'
 import { Govern, type McpCaller } from './govern.ts'
@@ -49,6 +50,8 @@ interface McpOptions {
   readonly wait?: number
   /** Calls back after each change of the ledger. Returns a function that stops it. */
   readonly watch: WaitingOptions['watch']
+  /** Counts and times requests to servers. */
+  readonly metrics?: Pick<Metrics, 'upstream'>
 }
 
 // How soon clients learn of a new approval.
@@ -60,10 +63,15 @@ const EVERYTHING = { sampling: {}, elicitation: {}, roots: {} }
 
 /** Opens the door. */
 export function createMcp(options: McpOptions): Mcp {
-  const { kernel, log, servers, connect, names = 'plain', patience = PATIENCE_MS } = options
+  const { kernel, log, servers, connect, metrics, names = 'plain', patience = PATIENCE_MS } = options
   const { wait = 0, watch } = options
   const ending = new AbortController()
-  const govern = new Govern(kernel, { wait, watch, ending: ending.signal })
+  const govern = new Govern(
+    kernel,
+    { wait, watch, ending: ending.signal },
+    // The name of a server that a client brings is the client's own, so it is no label.
+    (name, ...took) => metrics?.upstream(servers.has(name) ? `mcp:${name}` : 'mcp:own', ...took),
+  )
   const conversations = new Set<Conversation>()
   const met = new Set<Upstream>()
   let seen = kernel.catalogue.changes

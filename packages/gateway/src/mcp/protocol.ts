@@ -1,6 +1,7 @@
 // The two protocols towards clients, modern and legacy: reads the sender of a request and formats its result.
 
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence/core'
+import { isTraceparent } from '../telemetry/traceparent.ts'
 import { CODE, RpcFault } from './message.ts'
 
 /** The revision without a handshake. */
@@ -115,13 +116,18 @@ function missing(key: string): RpcFault {
   return new RpcFault(CODE.invalidParams, `\`_meta\` lacks \`${key}\``)
 }
 
-// The only key that is forwarded to a server. Any other would reach it without being judged. The format is W3C Trace Context,
-// version 00; ids of zeros are invalid.
-const TRACE = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
+/** The parent span that a client names in `_meta`; undefined if it is malformed. */
+export function traceparentIn({ traceparent }: JsonObject): string | undefined {
+  return typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent : undefined
+}
 
-/** The part of a client's `_meta` that a server may see. */
-export function metaForServer({ traceparent }: JsonObject): JsonObject | undefined {
-  return typeof traceparent === 'string' && TRACE.test(traceparent) ? { traceparent } : undefined
+/**
+ * The part of a client's `_meta` that a server may see: only the parent span. Any other key would reach the server without
+ * being judged.
+ */
+export function metaForServer(meta: JsonObject): JsonObject | undefined {
+  const traceparent = traceparentIn(meta)
+  return traceparent === undefined ? undefined : { traceparent }
 }
 
 const LISTS: readonly string[] = [

@@ -9,6 +9,7 @@ import type { Govern, McpCaller, OrderOutcome } from './govern.ts'
 import { holderOf } from './holder.ts'
 import { toolName, type Faculty, type ServerLink } from './link.ts'
 import { listAll } from './merged-list.ts'
+import { metered } from './metered.ts'
 import { CODE, RpcFault, textOf } from './message.ts'
 import type { ListMethod, SentMethod } from './methods.ts'
 import { facultyUse, govern, refuseTool, send } from './send.ts'
@@ -183,7 +184,9 @@ export async function watch(
 ): Promise<void> {
   const outcome = await govern(through, facultyUse(link, faculty, { uri }), turn, async (judged, only) => {
     const { signal } = turn
-    const got = direct ? await link.upstream.request(faculty, judged, { signal, only }) : EMPTY_ANSWER
+    const got = direct
+      ? await metered(through, link.name, () => link.upstream.request(faculty, judged, { signal, only }))
+      : EMPTY_ANSWER
     if (got.ok) done()
     return got
   })

@@ -3,7 +3,8 @@
 
 import type { JsonObject } from '@tollgate/evidence'
 import type { Decided } from '@tollgate/kernel'
-import { metaForServer, OURS, without } from './protocol.ts'
+import { metered } from './metered.ts'
+import { metaForServer, OURS, traceparentIn, without } from './protocol.ts'
 import type { Govern, Order, OrderOutcome } from './govern.ts'
 import { runGuarded } from './guarded.ts'
 import { facultyName, type Faculty, type Offered, type ServerLink } from './link.ts'
@@ -94,6 +95,7 @@ function orderOf(
     approval: meta[OURS.approval],
     delegation: meta[OURS.delegation],
     scope: meta[OURS.scope],
+    traceparent: traceparentIn(meta),
     answeredBy: 'server',
   }
 }
@@ -144,7 +146,8 @@ export function send(
       return askBack(through, link, question, about, turn)
     },
   }
-  return link.upstream.request(method, meta ? { ...params, _meta: meta } : params, exchange)
+  const sent = meta ? { ...params, _meta: meta } : params
+  return metered(through, link.name, () => link.upstream.request(method, sent, exchange))
 }
 
 /** The number of questions a server may ask during one governed call. */

@@ -466,12 +466,13 @@ describe('metrics', () => {
       nobody GET /evil-name-of-a-path
       status 404
       operator GET /metrics
-      has tollgate_decisions_total{verdict="ALLOW",reason_code="RULE_ALLOWED"} 1
-      has tollgate_decisions_total{verdict="DENY",reason_code="DENY_TOOL_NOT_FOUND"} 1
-      has tollgate_effects_total{status="COMPLETED"} 1
+      has tollgate_decisions_total{door="http",verdict="ALLOW",reason_code="RULE_ALLOWED",gate="policy"} 1
+      has tollgate_decisions_total{door="http",verdict="DENY",reason_code="DENY_TOOL_NOT_FOUND",gate="schema"} 1
+      has tollgate_effects_total{status="COMPLETED",reported_by="caller"} 1
       has tollgate_http_requests_total{route="evaluate",status="2xx"} 2
       has tollgate_http_requests_total{route="none",status="4xx"} 1
-      has tollgate_evaluate_seconds_count 2
+      has tollgate_decision_seconds_count{door="http"} 2
+      has tollgate_durable_seconds_count{door="http"} 2
       has tollgate_ledger_poisoned 0
     `)
     const { text } = await rig.ask('operator', 'GET', '/metrics')

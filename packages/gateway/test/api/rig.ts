@@ -33,6 +33,8 @@ import { problemsIn } from '../../src/api/schema.ts'
 import { PROBLEM, problemsOf } from '../../src/api/openapi.ts'
 import { PROBLEMS } from '../../src/api/problem.ts'
 import type { Level } from '../../src/log.ts'
+import { createMeter } from '../../src/telemetry/meter.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { openTokens, type Role, type Tokens } from '../../src/tokens.ts'
 import type { EntryFilter, LedgerEntry, LedgerView } from '../../src/view.ts'
 
@@ -97,6 +99,7 @@ export const PEOPLE = {
   operator: { role: 'operator', tenant: 'default', principal: 'user:olga' },
   admin: { role: 'admin', tenant: 'default', principal: 'user:ada' },
   auditor: { role: 'auditor', tenant: 'default', principal: 'user:aude' },
+  metrics: { role: 'metrics', tenant: 'default', principal: 'monitor:prometheus' },
   'far-agent': { role: 'agent', tenant: 'far', principal: 'agent:a' },
   'far-operator': { role: 'operator', tenant: 'far', principal: 'user:olga' },
   'far-admin': { role: 'admin', tenant: 'far', principal: 'user:ada' },
@@ -161,8 +164,10 @@ export async function createApiRig(given: RigOptions = {}): Promise<ApiRig> {
       for (const listener of [...listeners]) listener(memory.envelopes.length)
     },
   }
+  const metrics = createMetrics()
   const host: TestHost = {
     time: START,
+    meter: createMeter(metrics),
     now: () => host.time,
     salt: () => new Uint8Array(32).fill(7),
     after: () => () => undefined,
@@ -207,6 +212,7 @@ export async function createApiRig(given: RigOptions = {}): Promise<ApiRig> {
     version: '0.0.0-test',
     log: (level, message, fields = {}) => void log.push({ level, message, fields }),
     limits: { body: 65_536 },
+    metrics,
     ...given.api,
   }
   const app = new App(options)

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { App } from '../../src/api/app.ts'
 import { listener } from '../../src/api/node.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { serve } from '../../src/serve.ts'
 import { createApiRig, described } from '../api/rig.ts'
 import type { LedgerView } from '../../src/view.ts'
@@ -170,11 +171,11 @@ test('an error while answering closes the connection, and the gateway continues'
   const lines: string[] = []
   const app = { answer: () => Promise.reject(new Error('secret')) } as unknown as App
   const names = { hosts: new Set(['127.0.0.1']), scheme: 'http' } as const
-  const answer = listener(
-    app,
+  const answer = listener(app, {
     names,
-    (_, message, fields) => void lines.push(message, JSON.stringify(fields)),
-  )
+    log: (_, message, fields) => void lines.push(message, JSON.stringify(fields)),
+    metrics: createMetrics(),
+  })
   const server = createServer((request, response) => void answer(request, response))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -17,11 +17,14 @@ import type { Connect } from '../../mcp/server/upstream.ts'
 import type { Door } from '../../exchange.ts'
 import { openGateway, type Gateway } from '../../open.ts'
 import { serve, type Served } from '../../serve.ts'
-import { startTracer, type Tracer } from '../../trace.ts'
+import { createMeter } from '../../telemetry/meter.ts'
+import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
+import { startTracer, type Tracer } from '../../telemetry/tracer.ts'
 import { startWebhooks, type Webhooks } from '../../webhook/webhooks.ts'
 import { VERSION } from '../program/version.ts'
 import { readIfThere } from '../program/connect.ts'
 import { onInterrupt } from '../program/interrupt.ts'
+import { collectorHeaders } from './collector-headers.ts'
 import { modelAddresses } from './model-addresses.ts'
 import { serverAddresses } from '../mcp/server-addresses.ts'
 
@@ -54,9 +57,13 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
   // Report missing secrets before anything is opened.
   const servers = serverAddresses(config)
   const models = modelAddresses(config)
-  const gateway = await openGateway(config, await openKeyring(config), log)
+  const headers = collectorHeaders(config)
+  const metrics = createMetrics()
+  const tracer = tracerOf(config, headers, log, metrics)
+  const meter = createMeter(metrics, tracer)
+  const gateway = await openGateway(config, await openKeyring(config), log, { meter })
   // Closed in reverse order, also if opening fails half way.
-  const ends: (() => Promise<unknown>)[] = [() => gateway.close()]
+  const ends: (() => Promise<unknown>)[] = [() => tracer?.stop() ?? Promise.resolve(), () => gateway.close()]
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= inTurn(ends.reverse()))
   const forget = onInterrupt(async (signal) => {
@@ -72,19 +79,18 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
   ends.push(() => Promise.resolve().then(unbound))
   try {
     await life.prepare?.(gateway)
-    const tracer = tracerOf(config, log)
-    if (tracer) ends.push(() => tracer.stop())
     const webhooks = await webhooksOf(gateway, log)
     ends.push(() => webhooks.stop())
     const { kernel, watch } = gateway
     const { wait, names } = config.mcp
     const connect = connectFor(gateway, log)
-    const mcp = createMcp({ kernel, log, servers, names, connect, wait, watch })
+    const mcp = createMcp({ kernel, log, servers, names, connect, wait, watch, metrics })
     ends.push(() => mcp.close())
     // All doors share one budget, so that using several doors gives a principal nothing extra.
     const budget = createBudget(config.limits.reading)
-    const doors = doorsOf(gateway, mcp, models, log, budget)
-    const served = await openDoor(gateway, doors, log, tracer, life.background === true, budget)
+    const shared = { log, budget, metrics }
+    const doors = doorsOf(gateway, mcp, models, shared)
+    const served = await openDoor(gateway, doors, shared, life.background === true)
     ends.push(() => served.close())
     const local = await openSocket(gateway, mcp, log, life.background === true, budget)
     if (local) ends.push(() => local.close())
@@ -120,8 +126,14 @@ async function inTurn(ends: readonly (() => Promise<unknown>)[]): Promise<void> 
   }
 }
 
-function tracerOf({ telemetry }: Config, log: Log): Tracer | undefined {
-  return telemetry && startTracer({ endpoint: telemetry.endpoint, version: VERSION, log })
+function tracerOf(
+  { telemetry }: Config,
+  headers: Readonly<Record<string, string>>,
+  log: Log,
+  metrics: Metrics,
+): Tracer | undefined {
+  const count: Metrics['spans'] = (outcome, spans) => metrics.spans(outcome, spans)
+  return telemetry && startTracer({ endpoint: telemetry.endpoint, headers, version: VERSION, log, count })
 }
 
 function webhooksOf({ config, kernel, view, watch }: Gateway, log: Log): Promise<Webhooks> {
@@ -132,30 +144,33 @@ function doorsOf(
   { config, kernel, tokens, size, watch }: Gateway,
   mcp: Mcp,
   upstreams: ReturnType<typeof modelAddresses>,
-  log: Log,
-  budget: Budget,
+  shared: SharedByDoors,
 ): readonly Door[] {
   const { body, wait } = config.llm
-  const llm = { kernel, tokens, log, upstreams, body, wait, watch, size, budget }
-  return [createHttpDoor({ mcp, tokens, log, budget }), createLlmDoor(llm)]
+  const llm = { kernel, tokens, upstreams, body, wait, watch, size, ...shared }
+  return [createHttpDoor({ mcp, tokens, ...shared }), createLlmDoor(llm)]
+}
+
+interface SharedByDoors {
+  readonly log: Log
+  readonly budget: Budget
+  readonly metrics: Metrics
 }
 
 async function openDoor(
   gateway: Gateway,
   doors: readonly Door[],
-  log: Log,
-  tracer: Tracer | undefined,
+  shared: SharedByDoors,
   background: boolean,
-  budget: Budget,
 ): Promise<Served> {
   const { listen } = gateway.config
   try {
-    return await serveAt(listen.port, gateway, doors, log, tracer, budget)
+    return await serveAt(listen.port, gateway, doors, shared)
   } catch (fault) {
     if (!(fault instanceof GatewayError) || fault.code !== 'LISTEN_REFUSED') throw fault
     if (background && isTaken(fault)) {
-      log('warn', 'the port is in use; using another port for this run', { port: listen.port })
-      return serveAt(0, gateway, doors, log, tracer, budget)
+      shared.log('warn', 'the port is in use; using another port for this run', { port: listen.port })
+      return serveAt(0, gateway, doors, shared)
     }
     throw new GatewayError('LISTEN_REFUSED', fault.message, {
       cause: fault,
@@ -173,9 +188,7 @@ function serveAt(
   port: number,
   { config, kernel, view, tokens, ...gateway }: Gateway,
   doors: readonly Door[],
-  log: Log,
-  tracer: Tracer | undefined,
-  budget: Budget,
+  shared: SharedByDoors,
 ): Promise<Served> {
   const { listen, hosts, limits } = config
   return serve(
@@ -187,10 +200,8 @@ function serveAt(
       watch: (listener) => gateway.watch(listener),
       policyFile: () => readIfThere(config.policy),
       version: VERSION,
-      log,
       limits: { body: limits.body },
-      budget,
-      ...(tracer && { trace: (span) => tracer.record(span) }),
+      ...shared,
     },
     { ...listen, port, hosts, connections: limits.connections, operators: config.data },
     doors,

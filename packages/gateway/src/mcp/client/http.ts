@@ -80,6 +80,7 @@ export function createHttpDoor(options: HttpDoorOptions): Door {
   }
 
   return {
+    name: 'mcp',
     answer,
     end() {
       mcp.end()

@@ -1,0 +1,28 @@
+// The meter of the kernel: counts every call of every door, and records a span for it.
+
+import { performance } from 'node:perf_hooks'
+import type { Host } from '@tollgate/kernel'
+import { callSpan } from './call-span.ts'
+import type { Metrics } from './metrics.ts'
+import type { Tracer } from './tracer.ts'
+
+/** The meter of the kernel, and a call as it sees it. */
+export type CallMeter = NonNullable<Host['meter']>
+export type SeenCall = Parameters<CallMeter['decided']>[0]
+
+/** Creates the meter. A call that the gateway runs has one span, until its effect; every other call one until its decision. */
+export function createMeter(metrics: Metrics, tracer?: Pick<Tracer, 'record'>): CallMeter {
+  const zero = performance.timeOrigin
+  return {
+    clock: () => performance.now(),
+    decided(call) {
+      metrics.decided(call)
+      const runsHere = call.assurance === 'enforced' && call.decided.verdict === 'ALLOW'
+      if (!runsHere) tracer?.record(callSpan(call, { ended: call.recorded, zero }))
+    },
+    ended(call, status) {
+      tracer?.record(callSpan(call, { ended: performance.now(), zero, status }))
+    },
+    effect: (status, reportedBy) => metrics.effect(status, reportedBy),
+  }
+}
