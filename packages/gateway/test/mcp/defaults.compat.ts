@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { canonicalize, sha256Hex } from '@tollgate/evidence'
 import { expect, it } from 'vitest'
+import { npm, saw } from '../../../../tools/compat/saw.ts'
 import { newFolder } from '../gateway-rig.ts'
 import { openGate } from './gate.ts'
 import { connectPeer, seen, tapped } from './peers.ts'
@@ -24,6 +25,7 @@ it('@playwright/mcp gets the level of the console that its client leaves out', a
     const [recorded] = await gate.record('web/browser_console_messages')
     const hash = sha256Hex(canonicalize(filled))
     expect(recorded?.decision).toMatchObject({ verdict: 'ALLOW', args_hash: hash })
+    saw(npm('@playwright/mcp', 'defaults'), 'MCP, stdio', 'allowed')
   } finally {
     await gate.close()
   }

@@ -50,6 +50,7 @@ const STEPS: readonly (() => Promise<unknown>)[] = [
     receipts.http = ((await answer.json()) as { receipt: string }).receipt
   },
   () => rig.post('/v1/effects', { decision: receipts.http, status: 'COMPLETED', output: SECRET }),
+  () => rig.running.gateway.checkpoint(),
   () => rig.post('/v1/evaluate', { tool: 'pay', session_id: 's-http' }),
   () => rig.post('/v1/evaluate', { tool: `invented-${'x'.repeat(20)}`, session_id: `s-${SECRET}` }),
   async () => {

@@ -47,7 +47,7 @@ export async function introduce(
       capabilities: { sampling: {}, elicitation: {}, roots: {} },
       clientInfo: { name: 'tollgate', version: VERSION },
     })
-    link.send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }))
+    // Without `notifications/initialized`, the gateway passes on no question of the server: no client is here to answer one.
     await asked(2, 'tools/list', {})
   } finally {
     clearTimeout(timer)
