@@ -283,7 +283,9 @@ const ROOMS: readonly Room[] = [
     npm: ['undici'],
   },
   { at: 'packages/gateway/src/llm', ...DOOR, npm: ['undici'] },
-  { at: 'packages/gateway/src/api', ...DOOR },
+  // The hooks of coding agents: payloads in, answers out. Only its route is in the API.
+  { at: 'packages/gateway/src/hooks', ...DOOR, node: false },
+  { at: 'packages/gateway/src/api', ...DOOR, paths: [...DOOR.paths, ...gateway('hooks')] },
   {
     at: 'packages/gateway/src/store',
     paths: FROM_ANYWHERE,

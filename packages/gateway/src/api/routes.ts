@@ -8,6 +8,7 @@ import { evidenceRoutes } from './evidence.ts'
 import { explainRoutes } from './explain.ts'
 import { freezeRoutes } from './freeze.ts'
 import { healthRoutes } from './health.ts'
+import { hookRoutes } from './hooks.ts'
 import { metricsRoutes } from './metrics.ts'
 import { observationRoutes } from './observations.ts'
 import { observeRoutes } from './observe.ts'
@@ -29,6 +30,7 @@ import { toolRoutes } from './tools.ts'
 export const ROUTES: readonly ApiRoute[] = [
   ...evaluateRoutes,
   ...effectRoutes,
+  ...hookRoutes,
   ...observationRoutes,
   ...receiptRoutes,
   ...streamRoutes,

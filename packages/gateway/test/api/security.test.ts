@@ -25,6 +25,14 @@ const TABLE: Readonly<Record<string, Row>> = {
   evaluate: { body: { tool: 'fs/read_file' }, status: 200 },
   evaluateBrowser: { body: { tool_name: 'web/click' }, status: 200 },
   reportEffect: { body: { decision: '$decision', status: 'COMPLETED' }, status: 201 },
+  answerHook: {
+    url: '/v1/hooks/codex',
+    body: {
+      ...{ hook_event_name: 'PreToolUse', session_id: 's1', tool_use_id: 'u1' },
+      ...{ tool_name: 'Bash', tool_input: { command: 'ls' } },
+    },
+    status: 200,
+  },
   postObservation: { body: { url: 'https://e.com/', sentinel_risk: 1, sentinel_findings: [] }, status: 201 },
   listReceipts: { status: 200 },
   showReceipt: { url: '/v1/receipts/$decision', status: 200 },
