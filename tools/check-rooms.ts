@@ -63,7 +63,10 @@ const QUICK = ['kernel/trial', 'kernel/explanation', 'evidence/core']
 /** The kernel, with all of its entry points. */
 const KERNEL = ['kernel', 'kernel/admin', 'kernel/detection', 'kernel/policy', 'kernel/workbench']
 const DOOR = {
-  paths: [...FROM_ANYWHERE, ...gateway('tokens.ts', 'telemetry', 'scoping.ts', 'answer-wait.ts', 'tools')],
+  paths: [
+    ...FROM_ANYWHERE,
+    ...gateway('tokens.ts', 'telemetry', 'scoping.ts', 'answer-wait.ts', 'tools', 'files'),
+  ],
   packages: [...KERNEL, 'evidence', 'evidence/core'],
   node: true,
 } as const
@@ -90,10 +93,11 @@ const ROOMS: readonly Room[] = [
   ),
   kernelRoom('destinations'),
   kernelRoom('text', 'destinations', 'gates/threat'),
+  { ...kernelRoom('shell'), npm: ['unbash'] },
   { ...kernelRoom('policy', 'destinations'), npm: ['@marcbachmann/cel-js', 're2js', 'yaml'] },
   { ...kernelRoom('policy/parse', 'policy', 'destinations', 'gates'), npm: ['yaml'] },
   {
-    ...kernelRoom('gates', 'policy', 'text', 'destinations'),
+    ...kernelRoom('gates', 'policy', 'text', 'destinations', 'shell'),
     npm: ['re2js'],
     shelf: ['gate', 'detectors', 'texts', 'threat', 'taint'],
   },
@@ -108,6 +112,7 @@ const ROOMS: readonly Room[] = [
     'gates/gate.ts',
     'policy',
     'text/labels.ts',
+    'shell/place.ts',
   ),
   kernelRoom('open', 'kernel.ts', 'road', 'ledger', 'admin', 'gates', 'policy'),
   { ...kernelRoom('workbench', ''), npm: ['@marcbachmann/cel-js', 'yaml'] },
@@ -145,7 +150,7 @@ const ROOMS: readonly Room[] = [
     paths: [
       ...gateway('open.ts', 'rotate.ts', 'serve.ts', 'api', 'config', 'keyring.ts', 'tokens.ts'),
       ...gateway('open-view.ts', 'seal-key.ts', 'webhook', 'telemetry', 'mcp', 'llm', 'tools', 'workbench'),
-      ...gateway('browser'),
+      ...gateway('browser', 'files'),
       ...FROM_ANYWHERE,
     ],
     packages: [...KERNEL, ...QUICK, 'client', 'evidence', 'evidence/node', 'sentinel', 'sentinel/static'],
@@ -210,6 +215,12 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/src/verdict.ts', packages: [...KERNEL, 'evidence'] },
   { at: 'packages/gateway/src/answer-wait.ts', packages: ['kernel'], node: ['node:timers'] },
   { at: 'packages/gateway/src/scoping.ts', packages: [...KERNEL], paths: gateway('tokens.ts') },
+  // The real paths of files that calls name.
+  {
+    at: 'packages/gateway/src/files',
+    packages: ['kernel', 'kernel/detection'],
+    node: ['node:fs/promises', 'node:path', 'node:timers'],
+  },
   // Tool descriptions, shared by the doors that offer tools and by the commands that inspect them.
   { at: 'packages/gateway/src/tools', packages: [...KERNEL, 'evidence'], paths: gateway('browser/servers') },
   // Work on policies before they are in force. No files and no terminal: the commands have those.

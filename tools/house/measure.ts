@@ -84,9 +84,9 @@ function cyclesOf(tree: Tree): House['cycles'] {
   }
 }
 
-/** One gate's own code: all of the gates but what they have in common. */
+/** Detection code: the reader of commands, and all of the gates but what they have in common. */
 function isGateItem(path: string): boolean {
-  return /^packages\/kernel\/src\/gates\/(?!(?:gate|index)\.ts$)/.test(path)
+  return /^packages\/kernel\/src\/(?:shell\/(?!place)|gates\/(?!(?:gate|index)\.ts$))/.test(path)
 }
 
 function coreOf({ files }: Tree, graph: Graph): Core {

@@ -21,6 +21,7 @@ export type ReasonCode =
   | 'APPROVAL_GRANTED'
   | 'OBSERVE_MODE_ALLOWED'
   | 'APPROVAL_REQUIRED'
+  | 'CALL_NOT_UNDERSTOOD'
   | 'TOOL_NOT_PINNED'
   | 'EGRESS_APPROVAL_REQUIRED'
   | 'TAINT_APPROVAL_REQUIRED'
@@ -94,6 +95,10 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   APPROVAL_REQUIRED: escalate(
     'The policy requires a person to approve this call.',
     'Wait for the approval, then send the same call again.',
+  ),
+  CALL_NOT_UNDERSTOOD: escalate(
+    'A part of the command or a path of the call cannot be known ahead, and the rule that matches does not name this.',
+    'Write the command plainly, without values that only the shell knows, or wait for the approval.',
   ),
   TOOL_NOT_PINNED: escalate(
     'The definition of this tool is not pinned yet.',

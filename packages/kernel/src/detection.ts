@@ -1,4 +1,4 @@
-// Detection without a kernel: scanners, scopes, schemas, text extraction and the connections of a browser.
+// Detection for doors and tools: scanners, scopes, schemas, text extraction, the paths of calls and the connections of a browser.
 
 export type { Target } from './destinations/destination.ts'
 export { readHttpUrl } from './destinations/url.ts'
@@ -25,6 +25,8 @@ export {
   type ThreatFinding,
 } from './gates/threat/finding.ts'
 export { scanText } from './gates/threat/scan.ts'
+export { pathsNamed } from './open/paths.ts'
+export type { CallPlace } from './shell/place.ts'
 export { readTrust, trustAt, trustText } from './gates/trust/trust.ts'
 export { valuesIn } from './text/values.ts'
 export { ONE, POINT } from './units.ts'

@@ -155,11 +155,12 @@ export function bindingOf(
 ): string {
   const { tenant, principal, door, assurance, tool, hash, context, browser, delegation } = intent
   const author = intent.author === undefined ? [] : [intent.author]
+  const place = intent.place ? [{ place: intent.place }] : []
   const page = browser && DETECTORS.browser.bound(browser, observation)
   // A restarted client may use the approval of its predecessor.
   const session = rememberedAs(intent)
   const call = [tenant, principal ?? NOBODY, session, door, assurance, tool, effect, definition ?? null, hash]
-  return sha256Hex(canonicalize([...call, context, page ?? null, delegation ?? null, ...author]))
+  return sha256Hex(canonicalize([...call, context, page ?? null, delegation ?? null, ...author, ...place]))
 }
 
 /** The objection that a request would be about. */

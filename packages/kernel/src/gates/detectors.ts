@@ -2,7 +2,7 @@
 // never on an implementation. If a detector throws, its gate fails and the call is denied.
 
 import type { Browser, Json, ReasonCode, Tier } from '@tollgate/evidence'
-import type { Policy } from '../policy/parse/parse.ts'
+import type { Policy, Rule } from '../policy/parse/parse.ts'
 import type { FreezeView } from '../admin/freezes.ts'
 import type { ApprovalRequest } from '../admin/approvals.ts'
 import type { Destination } from '../destinations/find.ts'
@@ -28,6 +28,8 @@ import type { Hashed, Provenance, Spoken } from './taint/remembered.ts'
 import type { ReadText } from './texts.ts'
 import type { TrustSettings } from './trust/settings.ts'
 import type { TrustState } from './trust/trust.ts'
+import type { CallFacts, FactArguments } from '../shell/facts.ts'
+import type { CallPlace } from '../shell/place.ts'
 
 /** All detectors, by topic. */
 export interface Detectors {
@@ -44,6 +46,17 @@ export interface Detectors {
   readonly scope: ScopeDetector
   readonly limits: LimitDetector
   readonly compliance: ComplianceDetector
+  readonly shell: ShellDetector
+}
+
+/** Reads shell commands and paths. */
+interface ShellDetector {
+  /** Returns why a rule does not allow a call whose facts may be incomplete; undefined if it does. */
+  gaps(rule: Rule, facts: CallFacts): string | undefined
+  /** Returns what a call does to files, hosts and processes. Never throws. */
+  facts(from: FactArguments | undefined, args: Json, place: CallPlace | undefined): CallFacts
+  /** Returns the paths that the door resolves for a call. Never throws. */
+  paths(from: FactArguments | undefined, args: Json, place: CallPlace | undefined): readonly string[]
 }
 
 /** Checks whether a freeze applies to a call. */

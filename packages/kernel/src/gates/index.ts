@@ -47,6 +47,8 @@ import { isVoiced } from './taint/named.ts'
 import { addSeen, MAX_SEEN } from './taint/provenance.ts'
 import { provenanceText, readProvenance } from './taint/record.ts'
 import { NO_PROVENANCE, hashOf } from './taint/remembered.ts'
+import { factsOfCall, pathsOfCall } from '../shell/call.ts'
+import { gapDetail } from '../shell/gaps.ts'
 import { spendingOf } from './temporal/spend.ts'
 import { readTexts, readText, codesIn } from './texts.ts'
 import { nextTrust, trustAfter } from './trust/next.ts'
@@ -127,4 +129,5 @@ export const DETECTORS: Detectors = {
   scope: { text: scopeText, hash: scopeHash, widenedBy },
   limits: { spending: spendingOf },
   compliance: { applied: appliedIds },
+  shell: { facts: factsOfCall, paths: pathsOfCall, gaps: gapDetail },
 }

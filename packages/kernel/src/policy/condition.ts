@@ -64,6 +64,9 @@ export interface Condition {
   /** The variables that it uses. The others need no value. */
   readonly uses: ReadonlySet<string>
 
+  /** The fields of variables that it names, such as `shell.hosts`. */
+  readonly names: ReadonlySet<string>
+
   /** Parses its syntax tree again. Trees are large, and evaluation does not need them. */
   tree(): ASTNode
 
@@ -155,6 +158,7 @@ function build(reader: ExpressionReader, variables: ReadonlyMap<string, boolean>
   return {
     source,
     uses: new Set(uses.keys()),
+    names: new Set(fieldNames(reading.tree)),
     tree,
     test: (values) => evaluate(code, values),
     examine(values, shown) {
@@ -162,6 +166,17 @@ function build(reader: ExpressionReader, variables: ReadonlyMap<string, boolean>
       return examine(part, (each) => evaluate(each.code, values), readable(values, variables), shown)
     },
   }
+}
+
+/** Returns the fields of variables in a syntax tree, as `variable.field`. */
+function fieldNames(node: unknown): readonly string[] {
+  if (Array.isArray(node)) return node.flatMap(fieldNames)
+  if (typeof node !== 'object' || node === null || !('op' in node) || !('args' in node)) return []
+  const { op, args } = node
+  if (op !== '.' || !Array.isArray(args)) return fieldNames(args)
+  const [of, field] = args as readonly unknown[]
+  const isVariable = typeof of === 'object' && of !== null && 'op' in of && of.op === 'id' && 'args' in of
+  return isVariable ? [`${String(of.args)}.${String(field)}`] : fieldNames(of)
 }
 
 /** Returns the values with timestamps as text. */

@@ -5,6 +5,7 @@
 
 import type { Door, EffectClass, Json, Tier } from '@tollgate/evidence'
 import type { Destination } from '../destinations/find.ts'
+import type { FileFacts, ShellFacts } from '../shell/facts.ts'
 import { ONE } from '../units.ts'
 import { POINT } from '../units.ts'
 import type { ConditionValue, Values } from './condition.ts'
@@ -26,6 +27,10 @@ export interface Subject {
   /** In milliseconds. */
   readonly time: number
   destinations(): readonly Destination[]
+  /** The facts of the shell command in the call. */
+  shell(): ShellFacts
+  /** The facts of the call about files. */
+  files(): FileFacts
   /** The labels of the data in the call. */
   labels(): readonly string[]
   /** 0 to 1000, in units of `trust.ts`. */
@@ -111,8 +116,10 @@ const OWN_VALUES: ReadonlySet<string> = new Set([
   'door',
   'effect',
   'environment',
+  'files',
   'principal',
   'session',
+  'shell',
   'tenant',
   'time',
   'tool',
@@ -169,10 +176,12 @@ function valuesOf(subject: Subject, uses: ReadonlySet<string>): Values {
     door: subject.door,
     effect: subject.effect,
     environment: subject.environment,
+    files: uses.has('files') ? { ...subject.files() } : null,
     labels: uses.has('labels') ? subject.labels() : null,
     principal: subject.principal,
     risk: uses.has('risk') ? subject.risk() / ONE : null,
     session: subject.session,
+    shell: uses.has('shell') ? { ...subject.shell() } : null,
     tenant: subject.tenant,
     tier: subject.tier,
     time: uses.has('time') ? { ms: subject.time } : null,

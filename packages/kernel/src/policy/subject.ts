@@ -22,6 +22,8 @@ export function subjectOf(intent: Intent, snapshot: Snapshot): Subject {
     args: intent.args,
     time: snapshot.time,
     destinations: () => snapshot.destinations(),
+    shell: () => snapshot.callFacts().shell,
+    files: () => snapshot.callFacts().files,
     labels: () => snapshot.labels(),
     trust: () => snapshot.trust(),
     risk: () => snapshot.assessment().score,

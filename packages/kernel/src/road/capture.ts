@@ -15,6 +15,7 @@ import { captureContext, type Context } from './call-context.ts'
 import { isRecord, ownText } from '../plain.ts'
 import { isName, UNREADABLE, NOBODY } from '../names.ts'
 import type { ArgumentsSchema } from '../gates/schema/schema.ts'
+import { capturePlace, type CallPlace } from '../shell/place.ts'
 import { captureBrowser, type BrowserCall, type GuardedPage } from './browser-call.ts'
 
 export type { BrowserCall } from './browser-call.ts'
@@ -40,8 +41,8 @@ export interface Demanded {
 }
 
 /**
- * A call as it arrives. Every member except `caller`, `door`, `assurance`, `author`, `offered`, `demanded` and `guarded` is
- * untrusted. `traceparent` is no part of the call: it is not judged and not recorded.
+ * A call as it arrives. Every member except `caller`, `door`, `assurance`, `author`, `offered`, `demanded`, `guarded` and `place`
+ * is untrusted. `traceparent` is no part of the call: it is not judged and not recorded.
  */
 export interface ToolCall {
   readonly caller: Caller
@@ -58,6 +59,8 @@ export interface ToolCall {
   readonly demanded?: Demanded
   /** The knowledge of the gateway about the page, if it drives the browser. */
   readonly guarded?: GuardedPage
+  /** Where the call acts on files, if the door knows it. */
+  readonly place?: CallPlace
   readonly tool: unknown
   /** The arguments as a value. */
   readonly args?: unknown
@@ -121,6 +124,8 @@ export interface Intent {
   /** The call claims another context than the door knows. */
   readonly misplaced: boolean
   readonly browser: BrowserCall | undefined
+  /** Where the call acts on files, if the door knows it. */
+  readonly place: CallPlace | undefined
   readonly approval: string | undefined
   readonly delegation: string | undefined
   readonly sources: readonly Source[]
@@ -195,6 +200,7 @@ export function capture(call: ToolCall): Intent {
     context: { ...context, ...known },
     misplaced: Object.entries(known).some(([name, at]) => (context?.[name as keyof Context] ?? at) !== at),
     browser,
+    place: capturePlace(call.place),
     approval: claim,
     delegation,
     sources: sources ?? [],

@@ -168,6 +168,7 @@ function evidenceOf(intent: Intent, snapshot: Snapshot, hashes: readonly string[
       ...(intent.demanded ? [intent.demanded.hash] : []),
       ...(intent.author === undefined ? [] : ['author', intent.author]),
       ...(snapshot.observing ? ['observe'] : []),
+      ...(intent.place ? ['place', canonicalize(intent.place)] : []),
       ...intent.sources.flatMap(({ source_channel, text }) => [source_channel, text]),
       ...(browser ? seenInBrowser(browser, snapshot) : []),
     ]),

@@ -193,8 +193,11 @@ function askRules(intent: Intent, snapshot: Snapshot): StepAnswer {
   if (fault !== undefined) return { verdict: 'DENY', reason: 'POLICY_EVALUATION_ERROR', rule, detail: fault }
   const because = rule.because === undefined ? {} : { detail: rule.because }
   switch (rule.action) {
-    case 'allow':
+    case 'allow': {
+      const detail = snapshot.tool?.declared?.factsFrom && DETECTORS.shell.gaps(rule, snapshot.callFacts())
+      if (detail !== undefined) return { verdict: 'ESCALATE', reason: 'CALL_NOT_UNDERSTOOD', rule, detail }
       return { verdict: 'ALLOW', reason: 'RULE_ALLOWED', rule }
+    }
     case 'deny':
       return { verdict: 'DENY', reason: 'POLICY_VIOLATION', rule, ...because }
     case 'require':

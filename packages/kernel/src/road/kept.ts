@@ -3,6 +3,7 @@
 import type { DelegationStatement, Json } from '@tollgate/evidence'
 import type { BrowserCall, Context, Intent, Source } from './capture.ts'
 import type { Observation } from './observation.ts'
+import type { CallPlace } from '../shell/place.ts'
 import type { ReadText } from '../gates/texts.ts'
 import type { RegisteredDelegation } from '../gates/delegation/delegations.ts'
 import type { Left } from './next-state.ts'
@@ -26,6 +27,7 @@ export interface KeptCall {
   readonly context: Context
   readonly misplaced?: boolean
   readonly browser?: BrowserCall
+  readonly place?: CallPlace
   /** The observation that the Sentinel posted. */
   readonly posted?: Observation
   readonly approval?: string
@@ -156,8 +158,16 @@ function holdsSecret(intent: Intent, snapshot: Snapshot): boolean {
   // If the session keeps data, the texts of tools were already scanned.
   const unread = sources.filter(({ source_channel }) => read.length === 0 || source_channel === 'USER')
   if (read.some(hasSecret) || unread.some(({ text }) => hasSecret(DETECTORS.texts.readOne(text)))) return true
-  const { claimed, context, browser, reference, demanded } = intent
-  const others = JSON.stringify([claimed, context, browser, snapshot.observation, reference, demanded?.text])
+  const { claimed, context, browser, reference, demanded, place } = intent
+  const others = JSON.stringify([
+    claimed,
+    context,
+    browser,
+    place,
+    snapshot.observation,
+    reference,
+    demanded?.text,
+  ])
   // Safe cast: the text was just written as JSON.
   return DETECTORS.texts.read(JSON.parse(others) as Json).some(hasSecret)
 }
@@ -182,6 +192,7 @@ function callOf(intent: Intent, snapshot: Snapshot): Omit<KeptCall, 'args' | 'st
     ...(claimed !== undefined && { claimed }),
     ...(misplaced && { misplaced }),
     ...(browser && { browser }),
+    ...(intent.place && { place: intent.place }),
     ...(snapshot.observed === 'sentinel' && snapshot.observation && { posted: snapshot.observation }),
     ...(approval !== undefined && { approval }),
     ...(delegation !== undefined && { delegation }),

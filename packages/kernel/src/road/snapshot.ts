@@ -11,6 +11,7 @@ import type { RegisteredDelegation } from '../gates/delegation/delegations.ts'
 import type { Destination } from '../destinations/find.ts'
 import type { Flow } from '../gates/taint/flow.ts'
 import type { FreezeView } from '../admin/freezes.ts'
+import type { CallFacts } from '../shell/facts.ts'
 import type { Policy } from '../policy/parse/parse.ts'
 import { remembersData } from '../policy/uses.ts'
 import type { KeptProvenance } from '../ledger/records.ts'
@@ -91,6 +92,8 @@ export interface Snapshot extends World {
   relays(text: ReadText): boolean
   /** Returns the labels of the data in the call. */
   labels(): readonly string[]
+  /** Returns what the call does to files, hosts and processes. */
+  callFacts(): CallFacts
 }
 
 /** Returns the snapshot for one intent. */
@@ -131,6 +134,7 @@ class LazySnapshot implements Snapshot {
   #untrusted: readonly ReadText[] | undefined
   #provenance: Provenance | undefined
   #flow: Flow | undefined
+  #callFacts: CallFacts | undefined
 
   constructor(intent: Intent, world: World) {
     this.time = world.time
@@ -234,6 +238,11 @@ class LazySnapshot implements Snapshot {
 
   labels(): readonly string[] {
     return this.flow().labels
+  }
+
+  callFacts(): CallFacts {
+    const { args, place } = this.#intent
+    return (this.#callFacts ??= DETECTORS.shell.facts(this.tool?.declared?.factsFrom, args, place))
   }
 }
 

@@ -147,6 +147,7 @@ function toolOf(tool: ModelTool): ToolDeclaration {
     salted: false,
     pure: false,
     schema: schema ? { check } : undefined,
+    factsFrom: undefined,
   }
 }
 
@@ -183,6 +184,7 @@ function conditionOf(when: ModelCondition): Condition {
   return {
     source: 'generated',
     uses: new Set(usesOf(when)),
+    names: new Set(),
     tree: unwritten,
     test: (values) => test(when, values),
     examine: unwritten,

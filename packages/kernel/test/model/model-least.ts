@@ -3,12 +3,13 @@
 import type { ReasonCode } from '@tollgate/evidence'
 
 // The minimum number of each reason in 20,000 calls. Failing stores and storage quotas are not compared here, see `storage.test.ts`.
-// Elements of a page come only from a gateway that drives the browser: see the vectors.
+// Elements of a page come only from a gateway that drives the browser: see the vectors. Facts of commands have tests of their own.
 type Apart =
   | 'LEDGER_UNAVAILABLE'
   | 'STORAGE_QUOTA_EXCEEDED'
   | 'COGNITIVE_FIREWALL_TARGET_DENY'
   | 'COGNITIVE_FIREWALL_TARGET_UNRESOLVED'
+  | 'CALL_NOT_UNDERSTOOD'
 type Compared = Exclude<ReasonCode, Apart>
 const LEAST: Readonly<Record<Compared, number>> = {
   RULE_ALLOWED: 100,

@@ -90,6 +90,7 @@ describe('the examples of a decision', () => {
 describe('the evidence of a call', () => {
   it('has every optional part at its place', async () => {
     const schema = { type: 'object' }
+    const place = { cwd: '/proj', paths: { '/proj/a': null } }
     const demanded = {
       hash: sha256Hex('schema'),
       text: JSON.stringify(schema),
@@ -103,14 +104,16 @@ describe('the evidence of a call', () => {
         context: { environment: 'prod', tenant: 'default', workspace: 'w' },
       },
       sources: [{ source_channel: 'TOOL_OUTPUT', text: 'one' }],
+      place,
       browser: {},
     })
     const { policy_hash, args_hash, state_hash, ladder, time, evidence } = rig.last('decision')
     const call = ['default', 'agent:ci', 'agent:other', 's2', 'mcp', 'enforced', 'web/click', 'a1']
     const world = ['prod', 'default', 'w', null, policy_hash, args_hash, state_hash, ladder, time]
-    const optional = ['d1', demanded.hash, 'author', 'server:files', 'TOOL_OUTPUT', 'one']
+    const optional = ['d1', demanded.hash, 'author', 'server:files', 'place']
+    const sources = [JSON.stringify(place), 'TOOL_OUTPUT', 'one']
     const page = Array.from({ length: 8 }, () => null)
-    expect(sha256Hex(JSON.stringify([...call, ...world, ...optional, ...page]))).toBe(evidence)
+    expect(sha256Hex(JSON.stringify([...call, ...world, ...optional, ...sources, ...page]))).toBe(evidence)
   })
 })
 

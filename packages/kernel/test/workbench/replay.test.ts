@@ -187,9 +187,11 @@ tools:
   "mail/send": { effect: send, destinations: [to], sinks: [to] }
   "fs/read": { effect: read, destinations: none }
   "fs/write": { effect: write, destinations: none, commit: salted }
+  "fs/open": { effect: read, destinations: none, reads: [path] }
   "web/click": { effect: write, browser: true }
 rules:
   - { id: reading, allow: "fs/read" }
+  - { id: opening, allow: "fs/open", when: 'files.reads.all(p, p.startsWith("/proj/"))' }
   - { id: writing, require: "fs/write" }
   - { id: clicking, allow: "web/click" }
   - { id: inside, allow: "mail/send", when: 'destinations.all(d, d.host == "example.com")' }
@@ -255,6 +257,11 @@ async function eventfulDay(): Promise<Rig> {
   const observation_id = postObservation(rig.kernel, 'default', seen)
   const browser = { observation: page, observation_id, planner_ref: 'p1', side_effect: true }
   await rig.enforce({ tool: 'web/click', session_id, door: 'browser', args: {}, browser })
+  const open = { tool: 'fs/open', session_id, args: { path: 'link/notes' } }
+  const paths = { '/proj/link/notes': '/etc/notes' }
+  await rig.enforce({ ...open, place: { cwd: '/proj', paths: { '/proj/link/notes': '/proj/notes' } } })
+  await rig.authorize({ ...open, place: { cwd: '/proj', paths } })
+  await rig.authorize(open)
   const definition = definitionOf({
     inputSchema: { type: 'object', properties: { path: { type: 'string' } } },
   })
@@ -322,6 +329,8 @@ describe('a day with approvals, restarts, pages, pins, salts and observe mode', 
     expect(reasons).toEqual(
       expect.arrayContaining(['APPROVAL_GRANTED', 'SCHEMA_VIOLATION', 'DATA_EGRESS_BLOCKED', 'RULE_ALLOWED']),
     )
+    const opened = all.filter(({ decision }) => decision.tool === 'fs/open')
+    expect(opened.map(({ decision }) => decision.verdict)).toEqual(['ALLOW', 'DENY', 'DENY'])
     expect(history.entries.map(({ receipt }) => receipt.kind)).toEqual(
       expect.arrayContaining(['recovery', 'pin', 'observe']),
     )

@@ -1,5 +1,6 @@
 // Random policies for reviews, with few names, so that rules interact.
 
+import { factsOfCall } from '../../src/shell/call.ts'
 import { DOORS, EFFECT_CLASSES, TIERS, type Door } from '@tollgate/evidence'
 import { createCatalogue } from '../../src/admin/catalogue.ts'
 import { parsePolicy, type Policy } from '../../src/policy/parse/parse.ts'
@@ -48,6 +49,8 @@ export function randomPolicy(
   return `${head}${declared}rules:\n${rules.map((rule) => `  - ${rule} }`).join('\n')}\ngates: { trust: {} }\n`
 }
 
+const NO_FACTS = factsOfCall(undefined, {}, undefined)
+
 /** Returns a call that reaches the rules of this policy. */
 export function randomSubject(random: Random, policy: Policy, tool = random.pick(NAMES)): Subject {
   const risk = random.pick([0, 300_000, 500_000, ONE])
@@ -78,6 +81,8 @@ export function randomSubject(random: Random, policy: Policy, tool = random.pick
     labels: () => [],
     trust: () => trust,
     risk: () => risk,
+    shell: () => NO_FACTS.shell,
+    files: () => NO_FACTS.files,
   }
 }
 

@@ -45,16 +45,48 @@ export const CONDITION_VARIABLES: ConditionVariables = {
   door: 'string',
   effect: 'string',
   environment: 'string',
+  files: {
+    record: {
+      ...lists('reads', 'writes', 'deletes', 'secrets', 'startup', 'gate', 'unresolved'),
+      cwd: 'string',
+      project: 'string',
+      home: 'string',
+    },
+  },
   labels: 'list<string>',
   principal: 'string',
   risk: 'double',
   session: 'string',
+  shell: {
+    record: {
+      ...lists(
+        'programs',
+        'reads',
+        'writes',
+        'deletes',
+        'hosts',
+        'secrets',
+        'installs',
+        'publishes',
+        'pushes',
+        'kills',
+      ),
+      ...lists('runs_other_code', 'unknown_programs', 'unknown'),
+      privileged: 'bool',
+      background: 'bool',
+    },
+  },
   tenant: 'string',
   tier: 'string',
   time: 'timestamp',
   tool: 'string',
   trust: 'double',
   workspace: 'string',
+}
+
+/** Returns fields that are lists of texts. */
+function lists(...names: readonly string[]): Readonly<Record<string, 'list<string>'>> {
+  return Object.fromEntries(names.map((name) => [name, 'list<string>']))
 }
 
 /** Maximum rules of a policy. */

@@ -2,6 +2,7 @@
 
 import { EFFECT_CLASSES, type EffectClass, type Json, type JsonObject } from '@tollgate/evidence/core'
 import { compileSchema, type ArgumentsSchema } from '../../gates/schema/schema.ts'
+import type { FactArguments } from '../../shell/facts.ts'
 import { glob, type Glob } from '../glob.ts'
 import { checkName, readLabels } from '../reader/names.ts'
 import {
@@ -38,6 +39,8 @@ export interface ToolDeclaration {
   /** It does nothing: a framework only reads its arguments. */
   readonly pure: boolean
   readonly schema: ArgumentsSchema | undefined
+  /** Where the facts about files and commands come from; undefined if the tool declares none. */
+  readonly factsFrom: FactArguments | undefined
 }
 
 /** Maximum tools of a policy. */
@@ -68,6 +71,11 @@ const FIELDS = record('Tool', 'The effects of a tool. Missing members get the st
     'It does nothing: a framework only reads its arguments, such as a final answer. It has the effect class `read` and no destinations.',
     TRUE_OR_FALSE,
   ),
+  command: about('Paths of arguments with a shell command.', PATHS),
+  cwd: about('The path of the argument with the working directory of the call.', NAME),
+  reads: about('Paths of arguments with files that the tool reads.', PATHS),
+  writes: about('Paths of arguments with files that the tool writes.', PATHS),
+  deletes: about('Paths of arguments with files that the tool deletes.', PATHS),
   schema: about('The JSON Schema of its arguments.', { type: 'object', additionalProperties: true }),
 })
 /** The schema of a tool. */
@@ -114,7 +122,26 @@ function readTool(reader: Reader, name: string, place: Place): ToolDeclaration {
     browser: (fields.browser && reader.flag(fields.browser, '`browser`')) ?? false,
     pure,
     schema: fields.schema && readSchema(reader, fields.schema),
+    factsFrom: readFactArguments(reader, place, fields),
   }
+}
+
+const FACT_FIELDS = ['command', 'cwd', 'reads', 'writes', 'deletes'] as const
+
+function readFactArguments(
+  reader: Reader,
+  place: Place,
+  fields: Partial<Record<keyof typeof FIELDS.properties, Place>>,
+): FactArguments | undefined {
+  if (FACT_FIELDS.every((name) => fields[name] === undefined)) return undefined
+  const [command = [], cwd = [], reads = [], writes = [], deletes = []] = FACT_FIELDS.map((name) => {
+    const at = fields[name]
+    return at ? reader.texts(at, `\`${name}\`, the path of an argument,`).map(({ text }) => text) : []
+  })
+  if (command.length + reads.length + writes.length + deletes.length === 0) {
+    reader.note(fields.cwd ?? place, '`cwd` needs `command`, `reads`, `writes` or `deletes`; add one')
+  }
+  return { command, cwd, reads, writes, deletes }
 }
 
 function readTakes(reader: Reader, place: Place): ToolDeclaration['takes'] {

@@ -136,6 +136,7 @@ export function intentOf(decision: Decision, kept: KeptCall): Intent {
     context,
     misplaced: kept.misplaced ?? false,
     browser: browser && wholeBrowser(browser),
+    place: kept.place,
     approval: kept.approval,
     delegation: kept.delegation,
     sources: kept.sources ?? [],
