@@ -161,6 +161,7 @@ const ROOMS: readonly Room[] = [
     at: 'packages/gateway/src/open.ts',
     paths: [
       ...gateway('open-view.ts', 'store', 'keyring.ts', 'seal-key.ts', 'config', 'tokens.ts', 'upkeep.ts'),
+      ...gateway('sign-in'),
       ...FROM_ANYWHERE,
     ],
     packages: [...KERNEL, 'evidence'],
@@ -247,7 +248,7 @@ const ROOMS: readonly Room[] = [
     at: 'packages/gateway/src/serve.ts',
     paths: [
       ...gateway('mcp', 'llm', 'api', 'config', 'tokens.ts'),
-      ...gateway('http-server.ts', 'operators.ts', 'telemetry'),
+      ...gateway('http-server.ts', 'operators.ts', 'telemetry', 'sign-in'),
       ...FROM_ANYWHERE,
     ],
     packages: [...KERNEL, 'evidence'],
@@ -255,12 +256,12 @@ const ROOMS: readonly Room[] = [
   },
   {
     at: 'packages/gateway/src/operators.ts',
-    paths: [...gateway('api', 'http-server.ts', 'mcp', 'telemetry'), ...FROM_ANYWHERE],
+    paths: [...gateway('api', 'http-server.ts', 'mcp', 'telemetry', 'sign-in'), ...FROM_ANYWHERE],
     node: true,
   },
   {
     at: 'packages/gateway/src/http-server.ts',
-    paths: [...gateway('api', 'connections.ts', 'telemetry'), ...FROM_ANYWHERE],
+    paths: [...gateway('api', 'connections.ts', 'telemetry', 'tokens.ts'), ...FROM_ANYWHERE],
     node: true,
   },
   // A browser of our own, and what the Sentinel sees in it.
@@ -296,7 +297,20 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/src/llm', ...DOOR, npm: ['undici'] },
   // The hooks of coding agents: payloads in, answers out. Only its route is in the API.
   { at: 'packages/gateway/src/hooks', ...DOOR, node: false },
-  { at: 'packages/gateway/src/api', ...DOOR, paths: [...DOOR.paths, ...gateway('hooks')] },
+  {
+    at: 'packages/gateway/src/api',
+    ...DOOR,
+    paths: [...DOOR.paths, ...gateway('hooks')],
+    types: gateway('sign-in'),
+  },
+  // Access tokens of an issuer. The only room that reads JWTs.
+  {
+    at: 'packages/gateway/src/sign-in',
+    paths: [...gateway('config', 'tokens.ts'), ...FROM_ANYWHERE],
+    packages: ['kernel', 'evidence'],
+    npm: ['jose', 'undici'],
+    node: ['node:process'],
+  },
   {
     at: 'packages/gateway/src/store',
     paths: FROM_ANYWHERE,

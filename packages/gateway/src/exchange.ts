@@ -1,5 +1,18 @@
 // Requests and replies, independent of the transport.
 
+/** The result of the check of the access tokens in a request. */
+export interface SignInResult {
+  /** The URL of this gateway, as the client knows it, without a path. */
+  readonly origin: string
+  /** The issuer whose access tokens are accepted, and the scope that they need. */
+  readonly issuer: string
+  readonly scope: string | undefined
+  /** The value of `www-authenticate` in an answer with the status 401. */
+  readonly challenge: string
+  /** Why an access token in the request is refused. */
+  readonly refusal?: { readonly kind: 'invalid' | 'unavailable'; readonly message: string }
+}
+
 export interface DoorRequest {
   readonly method: string
   /** The path as it was sent, without the query. */
@@ -7,6 +20,8 @@ export interface DoorRequest {
   /** The query string without the question mark. May be empty. */
   readonly search: string
   header(name: string): string | undefined
+  /** Undefined if the gateway accepts only its own tokens. */
+  readonly signIn?: SignInResult
   /** Reads the body, once. @throws Problem `body-too-large` beyond `limit` bytes. */
   body(limit: number): Promise<Uint8Array>
   /** Lifts the idle timeout of the connection, because the answer can take long. */

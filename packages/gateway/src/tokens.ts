@@ -20,7 +20,22 @@ export interface Identity {
   readonly groups: readonly string[]
   /** Whether the token belongs to a host application, which may open sessions and set their scopes. */
   readonly mayOpen?: boolean
+  /** The person that the principal acts for, if its issuer names one. */
+  readonly person?: string
 }
+
+/** Callers that an issuer of access tokens knows. */
+export interface Subjects {
+  /** The owner of a verified access token; undefined if it is not valid. */
+  identify(token: string): Identity | undefined
+  /** Verifies an access token, so that `identify` knows it. Never rejects. */
+  verify(token: string): Promise<unknown>
+}
+
+/** Begins the names of principals that an issuer knows. No token of the gateway gets such a name. */
+export const AGENT_PREFIX = 'oidc:'
+/** Begins the names of people that an issuer knows. */
+export const PERSON_PREFIX = 'oidc-user:'
 
 /** A token as listed. The token itself is not stored. */
 export interface TokenInfo extends Identity {
@@ -57,8 +72,7 @@ export function callerBy(tokens: Pick<Tokens, 'identify'>, token: string): Known
   const { role, tenant, principal, mayOpen = false } = identity
   return {
     identity,
-    // An agent token must not continue what a host token began.
-    owner: `${tenant}\n${principal}${mayOpen ? '\nhost' : ''}`,
+    owner: ownerOf(identity),
     known() {
       const now = tokens.identify(token)
       const same = now?.role === role && now.tenant === tenant && now.principal === principal
@@ -67,12 +81,41 @@ export function callerBy(tokens: Pick<Tokens, 'identify'>, token: string): Known
   }
 }
 
+/** An agent token must not continue what a host token began, and no token what another person or other groups began. */
+function ownerOf({ tenant, principal, mayOpen = false, person, groups }: Identity): string {
+  const behind = person === undefined ? '' : `\n${[person, ...groups].join('\n')}`
+  return `${tenant}\n${principal}${mayOpen ? '\nhost' : ''}${behind}`
+}
+
+// Local tokens are short; access tokens of an issuer have at most 8 KiB.
+const BEARER = /^bearer +([\w.-]{1,8192})$/i
+
+/** The token in the header `authorization`. */
+export function bearerIn(authorization: string | undefined): string | undefined {
+  return BEARER.exec(authorization ?? '')?.[1]
+}
+
+// The headers besides `authorization` that doors read a token from.
+const KEY_HEADERS = ['x-api-key', 'api-key', 'tollgate-token']
+
+/** Everything in the headers of a request that can be a token. */
+export function tokensIn(header: (name: string) => string | undefined): readonly string[] {
+  const given = [bearerIn(header('authorization')), ...KEY_HEADERS.map(header)]
+  return given.filter((token) => token !== undefined)
+}
+
 const RECORD = 'token\n'
+
+/** The name that the receipts of a token anchor. */
+export function tokenAnchor(hash: string): string {
+  return RECORD + hash
+}
+
 const FORM = /^tg_(?:agent|host|sentinel|operator|admin|auditor|metrics)_[A-Za-z0-9_-]{43}$/
 
-/** Loads the tokens from the ledger of a kernel. Revokes those of earlier runs. */
-export async function openTokens(kernel: Kernel): Promise<Tokens> {
-  const tokens = new Tokens(kernel, await knownTokens(kernel))
+/** Loads the tokens from the ledger of a kernel. Revokes those of earlier runs. `subjects` has the callers of an issuer. */
+export async function openTokens(kernel: Kernel, subjects?: Subjects): Promise<Tokens> {
+  const tokens = new Tokens(kernel, await knownTokens(kernel), subjects)
   await tokens.endRun()
   return tokens
 }
@@ -81,14 +124,18 @@ export async function openTokens(kernel: Kernel): Promise<Tokens> {
 export class Tokens {
   readonly #kernel: Kernel
   readonly #known: Map<string, TokenInfo>
+  readonly #subjects: Subjects | undefined
 
-  constructor(kernel: Kernel, known: readonly TokenInfo[]) {
+  constructor(kernel: Kernel, known: readonly TokenInfo[], subjects?: Subjects) {
     this.#kernel = kernel
+    this.#subjects = subjects
     this.#known = new Map(known.map((info) => [info.hash, info]))
   }
 
   /** The owner of a token; undefined if it is unknown, revoked or expired. Takes the same time for every unknown token. */
   identify(token: string): Identity | undefined {
+    const subject = this.#subjects?.identify(token)
+    if (subject) return subject
     const hash = sha256Hex(FORM.test(token) ? token : '')
     const found = this.#known.get(hash)
     // A map compares in variable time, so the hash is compared again in constant time.
@@ -96,12 +143,22 @@ export class Tokens {
     return found && same && this.#isInForce(found) ? asCaller(found) : undefined
   }
 
-  /** Issues a token and records it. The token is only in this answer. */
+  /** Verifies the access token of an issuer, so that `identify` knows it. Tokens of the gateway need no such step. */
+  async verify(token: string): Promise<void> {
+    await this.#subjects?.verify(token)
+  }
+
+  /**
+   * Issues a token and records it. The token is only in this answer.
+   *
+   * @throws GatewayError `REQUEST_INVALID` if the name belongs to principals of an issuer.
+   */
   async issue(
     request: TokenRequest,
     by: string,
   ): Promise<{ readonly token: string; readonly info: TokenInfo }> {
     const { role, tenant, principal, groups = [], lasts, run = false } = request
+    refuseReserved(principal)
     const token = `tg_${role}_${randomBytes(32).toString('base64url')}`
     const hash = sha256Hex(token)
     const info = await this.#kernel.ledger.append({
@@ -162,8 +219,15 @@ export class Tokens {
 }
 
 /** A host token acts as an agent token that may also open sessions. */
-function asCaller(info: TokenInfo): Identity {
-  return info.role === 'host' ? { ...info, role: 'agent', mayOpen: true } : info
+export function asCaller(owner: Identity): Identity {
+  return owner.role === 'host' ? { ...owner, role: 'agent', mayOpen: true } : owner
+}
+
+function refuseReserved(principal: string): void {
+  if (![AGENT_PREFIX, PERSON_PREFIX].some((prefix) => principal.startsWith(prefix))) return
+  throw new GatewayError('REQUEST_INVALID', `\`${principal}\` is a name of principals that sign in`, {
+    hints: [`choose a name that does not begin with \`${AGENT_PREFIX}\` or \`${PERSON_PREFIX}\``],
+  })
 }
 
 type ChangeOnly = Omit<TokenChange, 'kind' | 'tenant' | 'token_hash' | 'role' | 'principal'>

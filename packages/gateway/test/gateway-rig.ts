@@ -100,6 +100,8 @@ export function configFor(data: string, headGuard: string | undefined): Config {
     listen: { host: '127.0.0.1', port: 0 },
     ca: undefined,
     hosts: [],
+    cors: [],
+    signIn: undefined,
     policy: join(data, 'policy.yaml'),
     commit: 'plain',
     retention: { sessions: undefined },

@@ -6,9 +6,11 @@ import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { firstMistakes, readYaml, type Mistake, type Place, type Reader } from '@tollgate/kernel/policy'
 import { readBrowserConfig, type BrowserConfig } from './browser.ts'
+import { readCors } from './cors.ts'
 import { NO_LLM, readLlm, type LlmConfig } from './llm.ts'
 import { readLimits, type CallerLimits } from './limits.ts'
 import { NO_MCP, readMcp, type McpConfig } from './mcp.ts'
+import { readSignIn, type SignInConfig } from './sign-in.ts'
 import { readTelemetry, type TelemetryConfig } from './telemetry.ts'
 import { CONFIG_FILE, DEFAULT_PORT, defaultKeyFile, isInside } from './place.ts'
 import { readMeasure } from './value.ts'
@@ -39,6 +41,10 @@ export interface Config {
   readonly ca: string | undefined
   /** Further names that are accepted in `Host` headers. */
   readonly hosts: readonly string[]
+  /** The origins of web pages that may use the gateway. */
+  readonly cors: readonly string[]
+  /** The issuer whose access tokens are accepted; undefined if only tokens of this gateway are. */
+  readonly signIn: SignInConfig | undefined
   /** Absolute path of the policy file. */
   readonly policy: string
   readonly commit: 'plain' | 'salted'
@@ -139,6 +145,8 @@ const FIELDS = [
   'listen',
   'ca',
   'hosts',
+  'cors',
+  'sign-in',
   'policy',
   'commit',
   'retention',
@@ -173,6 +181,8 @@ function readFields(reader: Reader, data: string): Config | undefined {
     listen: readListen(reader, fields.listen, data),
     ca: fields.ca && readPath(reader, fields.ca, '`ca`', data),
     hosts: fields.hosts ? readHosts(reader, fields.hosts) : [],
+    cors: fields.cors ? readCors(reader, fields.cors) : [],
+    signIn: fields['sign-in'] && readSignIn(reader, fields['sign-in']),
     policy: resolve(data, (fields.policy && reader.textLine(fields.policy, '`policy`')) ?? 'policy.yaml'),
     commit: (fields.commit && reader.word(fields.commit, '`commit`', ['plain', 'salted'])) ?? 'plain',
     retention: { sessions: fields.retention && readRetention(reader, fields.retention) },

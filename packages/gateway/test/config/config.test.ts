@@ -48,6 +48,8 @@ describe('readConfig', () => {
       listen: { host: '127.0.0.1', port: DEFAULT_PORT },
       ca: undefined,
       hosts: [],
+      cors: [],
+      signIn: undefined,
       policy: join(data, 'policy.yaml'),
       commit: 'plain',
       retention: { sessions: undefined },
