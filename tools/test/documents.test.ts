@@ -109,7 +109,7 @@ describe('a block', () => {
   })
 })
 
-const CONFIG_KEYS = /^(?:llm|mcp|keep|limits|webhooks|retention|telemetry):/m
+const CONFIG_KEYS = /^(?:llm|mcp|keep|limits|webhooks|retention|telemetry|sign-in|cors):/m
 
 function yamlMistakes(text: string): readonly unknown[] {
   if (/^cases:/m.test(text)) {

@@ -14,6 +14,7 @@ import { listener, type Names } from './api/node.ts'
 import { Problem } from './api/problem.ts'
 import { Connections, shareOf } from './connections.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+import { tokensIn } from './tokens.ts'
 
 interface Serving {
   readonly app: Pick<App, 'answer'>
@@ -63,18 +64,18 @@ export function prepare(server: Server, { app, names, api, metrics, connections 
 }
 
 const BUSY = new Problem('too-many-waiting', undefined, { headers: { 'retry-after': '1' } })
-// The headers that doors read a token from.
-const BEARER = /^bearer +([\w-]{1,128})$/i
-const KEYS = ['x-api-key', 'tollgate-token']
 
 /** The owner of the request's token, or undefined if the request has no known token. */
 function ownerOf({ headers }: IncomingMessage, tokens: ApiOptions['tokens']): string | undefined {
-  const bearer = BEARER.exec(headers.authorization ?? '')?.[1]
-  for (const token of [bearer, ...KEYS.map((name) => headers[name])]) {
-    const identity = typeof token === 'string' ? tokens?.identify(token) : undefined
+  for (const token of tokensIn((name) => textOf(headers[name]))) {
+    const identity = tokens?.identify(token)
     if (identity) return `${identity.tenant}\n${identity.principal}`
   }
   return undefined
+}
+
+function textOf(value: string | string[] | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
 }
 
 const PARSE_PROBLEMS: Readonly<Record<string, Problem>> = {

@@ -24,6 +24,7 @@ import { createSqliteFile, openSqliteStore, type SqliteStore } from './store/sql
 import { trustText } from './open-view.ts'
 import { createSealKey, readSealKey } from './seal-key.ts'
 import { openingView, SEALING, sealingStore, type Sealer } from './sealing.ts'
+import type { SignIn } from './sign-in/sign-in.ts'
 import { openTokens, type Tokens } from './tokens.ts'
 import { startUpkeep } from './upkeep.ts'
 import type { LedgerView } from './view.ts'
@@ -37,6 +38,8 @@ export interface Gateway {
   readonly kernel: Kernel
   readonly view: LedgerView
   readonly tokens: Tokens
+  /** Accepts access tokens of the configured issuer. */
+  readonly signIn: SignIn | undefined
   /** The ledger keys in service, for trust files. */
   readonly ledgerKeys: readonly PublicKey[]
   /** The number of durable entries of the ledger. */
@@ -120,7 +123,8 @@ export async function openGateway(
     const kernel = await openKernelOn(store, config, sealer, meter)
     if (known !== undefined && known !== sealer.id) log('warn', RESEALED, { file: config.keep.keyFile })
     if (known !== sealer.id) await kernel.ledger.append({ run: (turn) => turn.put(SEALING, sealer.id) })
-    const tokens = await openTokens(kernel)
+    const signIn = await openSignIn(config, kernel, log)
+    const tokens = await openTokens(kernel, signIn)
     const upkeep = startUpkeep({ kernel, store, config, log })
     const ledgerKeys = store.ledgerKeys.map((bytes) => importPublicKey(bytes))
     return {
@@ -128,6 +132,7 @@ export async function openGateway(
       kernel,
       view,
       tokens,
+      signIn,
       ledgerKeys,
       size: () => store.size(),
       checkpoint: () => store.checkpoint(),
@@ -145,6 +150,13 @@ export async function openGateway(
     await store.close().catch(() => undefined)
     throw cause
   }
+}
+
+/** Loads the verification of access tokens only if it is configured: most commands do not need it. */
+async function openSignIn({ signIn, tenant }: Config, kernel: Kernel, log: Log): Promise<SignIn | undefined> {
+  if (!signIn) return undefined
+  const room = await import('./sign-in/sign-in.ts')
+  return new room.SignIn({ config: signIn, kernel, tenant, log })
 }
 
 const RESEALED =

@@ -11,6 +11,7 @@ import type { DoorRequest, Reply } from './exchange.ts'
 import { close, limitsOf, prepare } from './http-server.ts'
 import { bindSocket } from './mcp/client/local-bind.ts'
 import { HAS_PIPES, operatorsPath } from './mcp/client/local-path.ts'
+import { withSignIn } from './sign-in/entry.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 
 /** The open socket. */
@@ -67,8 +68,9 @@ function codeOf(fault: unknown): string {
 /** Answers operators and admins only. Other callers are refused even on public routes. */
 async function answerOperator(asked: DoorRequest, app: App, api: ApiOptions): Promise<Reply> {
   try {
-    const { role } = identityOf(asked, api)
-    if (role === 'operator' || role === 'admin') return await app.answer(asked)
+    const known = await withSignIn(asked, api.signIn, 'http://localhost')
+    const { role } = identityOf(known, api)
+    if (role === 'operator' || role === 'admin') return await app.answer(known)
     throw new Problem('role-forbidden', `the token has the role \`${role}\``, {
       remedy:
         'Use a token with the role `operator` or `admin`. For other roles, use the address that the gateway listens on.',

@@ -10,6 +10,8 @@ import { GatewayError } from './error.ts'
 import type { DoorRequest, Door, Reply } from './exchange.ts'
 import { close, limitsOf, prepare } from './http-server.ts'
 import { openOperators } from './operators.ts'
+import { originOf, withSignIn } from './sign-in/entry.ts'
+import { createMetadataDoor } from './sign-in/metadata.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 
 export interface ListenOptions {
@@ -52,7 +54,13 @@ export async function serve(
   const app = new App({ ...api, metrics })
   const names = namesOf(listen)
   const server = listen.tls ? createTlsServer(tlsOptions(listen)) : createServer(limitsOf(listen.patience))
-  const answering = { answer: (asked: DoorRequest) => answerAt(doors, app, asked, api, metrics) }
+  const allDoors = api.signIn ? [...doors, createMetadataDoor()] : doors
+  const answering = {
+    async answer(asked: DoorRequest) {
+      const origin = originOf(asked.header('host') ?? '', names.scheme)
+      return answerAt(allDoors, app, await withSignIn(asked, api.signIn, origin), api, metrics)
+    },
+  }
   prepare(server, { app: answering, names, api, metrics, connections: listen.connections ?? 1024 })
   const { address, port } = await bind(server, listen)
   server.on('error', ({ code }: NodeJS.ErrnoException) => api.log('error', 'the socket failed', { code }))

@@ -55,7 +55,7 @@ export class App {
       identity = admit(found.route, asked, this.#options)
       const question = await this.#questionOf(found, asked, identity)
       // The token may have been revoked while the body arrived. From here to the ledger there are no more waits.
-      if (found.route.roles !== 'public' && !question.stillKnown()) throw unknownToken()
+      if (found.route.roles !== 'public' && !question.stillKnown()) throw unknownToken(asked)
       reply = await found.route.answer(question)
     } catch (fault) {
       if (identity && found?.route.body && isUnreadable(fault)) this.#fine(identity)

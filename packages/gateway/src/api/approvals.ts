@@ -186,7 +186,7 @@ async function show(question: ApiQuestion): Promise<Reply> {
       if (found.status !== 'waiting' || left <= 0 || changes.ended) return json(200, found)
       // A request can also expire, which signals no change.
       await changes.wait(Math.min(left, 1000))
-      if (!question.stillKnown()) throw unknownToken()
+      if (!question.stillKnown()) throw unknownToken(question.asked)
     }
   } finally {
     for (const each of leave) each()

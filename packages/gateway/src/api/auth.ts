@@ -1,11 +1,10 @@
 // Authenticates callers and checks their roles. This runs before any of a request's body is read.
 
-import { ROLES, type Identity, type Role } from '../tokens.ts'
+import { bearerIn, ROLES, type Identity, type Role } from '../tokens.ts'
 import { Problem } from './problem.ts'
-import type { Admission, ApiOptions, DoorRequest, ApiRoute } from './route.ts'
+import type { Admission, ApiOptions, DoorRequest, ApiRoute, Reply } from './route.ts'
 
-const BEARER = /^bearer +([\w-]{1,128})$/i
-const CHALLENGE = { headers: { 'www-authenticate': 'Bearer realm="tollgate"' } }
+const CHALLENGE = 'Bearer realm="tollgate"'
 
 /** The identity on public routes. It has no permissions. */
 const NO_ONE: Identity = { role: 'agent', tenant: '', principal: '', groups: [] }
@@ -37,16 +36,23 @@ export function admit(route: ApiRoute, asked: DoorRequest, options: ApiOptions):
 export function identityOf(asked: DoorRequest, { identity, tokens }: ApiOptions): Identity {
   if (identity) return identity
   const header = asked.header('authorization')
-  if (header === undefined) throw new Problem('token-missing', undefined, CHALLENGE)
-  const token = BEARER.exec(header)?.[1]
+  if (header === undefined) throw new Problem('token-missing', undefined, challengeIn(asked))
+  const token = bearerIn(header)
   const known = token === undefined ? undefined : tokens?.identify(token)
-  if (!known) throw unknownToken()
+  if (!known) throw unknownToken(asked)
   return known
 }
 
 /** The problem for a token that is unknown or no longer valid. */
-export function unknownToken(): Problem {
-  return new Problem('token-unknown', undefined, CHALLENGE)
+export function unknownToken(asked: Pick<DoorRequest, 'signIn'>): Problem {
+  const { refusal } = asked.signIn ?? {}
+  if (refusal?.kind === 'unavailable')
+    return new Problem('sign-in-unavailable', refusal.message, { headers: { 'retry-after': '10' } })
+  return new Problem('token-unknown', refusal?.message, challengeIn(asked))
+}
+
+function challengeIn({ signIn }: Pick<DoorRequest, 'signIn'>): { readonly headers: Reply['headers'] } {
+  return { headers: { 'www-authenticate': signIn?.challenge ?? CHALLENGE } }
 }
 
 /**

@@ -142,7 +142,7 @@ async function evaluate(
   const poisoned = kernel.ledger.poisoned !== undefined
   const decided = poisoned ? UNAVAILABLE : authorization.decided
   // The token may have been revoked while the ledger was writing. The ALLOW then expires unused.
-  if (decided.verdict === 'ALLOW' && !question.stillKnown()) throw unknownToken()
+  if (decided.verdict === 'ALLOW' && !question.stillKnown()) throw unknownToken(question.asked)
   if (!poisoned) return json(200, verdictOf(decided))
   throw new Problem('ledger-unavailable', undefined, { more: verdictOf(decided) })
 }

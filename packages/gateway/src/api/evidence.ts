@@ -140,7 +140,7 @@ async function* whole(
   yield first
   for await (const piece of rest) {
     // Breaks off, so that the download is not taken for a complete pack.
-    if (!question.stillKnown()) throw unknownToken()
+    if (!question.stillKnown()) throw unknownToken(question.asked)
     yield piece
   }
 }

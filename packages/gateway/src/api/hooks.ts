@@ -26,7 +26,7 @@ async function answer(question: ApiQuestion): Promise<Reply> {
     )
     // Checked after the decision: the ledger may be poisoned now, or the token revoked.
     if (kernel.ledger.poisoned !== undefined) throw new Problem('ledger-unavailable')
-    if (!question.stillKnown()) throw unknownToken()
+    if (!question.stillKnown()) throw unknownToken(question.asked)
     return json(200, client.write(event, answer))
   } finally {
     wait.end()

@@ -27,7 +27,7 @@ export function problemsOf({ roles, params, body, problems = [], method }: ApiRo
     'origin-forbidden',
     'internal-fault',
   ]
-  if (roles !== 'public') codes.push('token-missing', 'token-unknown')
+  if (roles !== 'public') codes.push('token-missing', 'token-unknown', 'sign-in-unavailable')
   if (roles !== 'public') codes.push('role-forbidden')
   if (params) codes.push('not-found')
   if (body) codes.push('body-too-large', 'not-json', 'request-timeout', 'too-much-sent')
@@ -60,7 +60,11 @@ export function openApi(routes: readonly ApiRoute[], version: string): object {
     components: {
       schemas: { Problem: PROBLEM },
       securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', description: 'A token of the gateway: `tg_…`.' },
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A token of the gateway, `tg_…`, or an access token of the configured issuer.',
+        },
       },
     },
   }

@@ -35,6 +35,7 @@ export type ProblemCode =
   | 'too-much-sent'
   | 'headers-too-large'
   | 'internal-fault'
+  | 'sign-in-unavailable'
   | 'ledger-unavailable'
   | 'gateway-needed'
 
@@ -44,12 +45,13 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
   'token-missing': {
     status: 401,
     title: 'The request has no token.',
-    remedy: 'Send `Authorization: Bearer tg_…`; an admin issues tokens.',
+    remedy:
+      'Send `Authorization: Bearer tg_…`; an admin issues tokens. If sign-in is configured, send an access token of the issuer.',
   },
   'token-unknown': {
     status: 401,
     title: 'The token is unknown, revoked or expired.',
-    remedy: 'Ask an admin for a new token.',
+    remedy: 'Ask an admin for a new token, or the issuer for a new access token.',
   },
   'role-forbidden': { status: 403, title: 'The role of the token does not permit this.' },
   'origin-forbidden': {
@@ -110,6 +112,11 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
     status: 500,
     title: 'An internal error occurred in the gateway.',
     remedy: 'Check the log of the gateway.',
+  },
+  'sign-in-unavailable': {
+    status: 503,
+    title: 'The gateway cannot check access tokens now.',
+    remedy: 'Try again after the seconds in `Retry-After`, or ask an operator to check the issuer.',
   },
   'ledger-unavailable': {
     status: 503,
@@ -181,6 +188,8 @@ export function problemOf(fault: unknown): Problem | undefined {
     return code && new Problem(code, fault.message)
   }
   if (fault instanceof GatewayError && fault.code === 'TOKEN_INVALID') return new Problem('not-found')
+  if (fault instanceof GatewayError && fault.code === 'REQUEST_INVALID')
+    return new Problem('request-invalid', fault.message)
   if (fault instanceof EvidenceError && fault.code === 'PACK_MALFORMED') {
     return new Problem('request-invalid', fault.message)
   }

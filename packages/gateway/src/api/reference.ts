@@ -17,7 +17,8 @@ const INTRODUCTION = `# HTTP API
 
 <!-- Made by \`npm run docs\` from the source. Do not edit. -->
 
-Every request needs \`Authorization: Bearer tg_…\`, except on routes marked *No token needed*. The token alone determines what a
+Every request needs \`Authorization: Bearer tg_…\`, except on routes marked *No token needed*. If [sign-in](operating.md#sign-in) is
+configured, access tokens of the issuer are accepted as well. The token alone determines what a
 caller may see and do: its role, tenant, principal and groups. Bodies are strict JSON (UTF-8, no duplicate keys, at most 64
 levels) declared as \`application/json\`. Unknown members are refused. Times are RFC 3339 with milliseconds. Errors are RFC 9457
 problems (\`application/problem+json\`). Their codes are listed at the end. \`/openapi.json\` has the same description for programs.

@@ -5,6 +5,7 @@ import type { Kernel } from '@tollgate/kernel'
 import type { Budget } from '../budget.ts'
 import type { DoorRequest, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
+import type { SignIn } from '../sign-in/sign-in.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Identity, Role, Tokens } from '../tokens.ts'
 import type { LedgerView } from '../view.ts'
@@ -18,6 +19,8 @@ export interface ApiOptions {
   readonly view: LedgerView
   /** Undefined if callers do not use tokens. `identity` is then the caller. */
   readonly tokens: Tokens | undefined
+  /** Accepts access tokens of an issuer; undefined if only tokens of the gateway are accepted. */
+  readonly signIn?: SignIn
   /** A signed checkpoint of the newest durable head. */
   checkpoint(): Promise<string>
   /** Calls the listener after every commit. Returns a function that removes it. */

@@ -35,7 +35,7 @@ async function matches(question: ApiQuestion, filter: EntryFilter): Promise<read
   const indexes: number[] = []
   let next = numberIn(question, 'from') ?? 0
   while (next < end) {
-    if (!question.stillKnown()) throw unknownToken()
+    if (!question.stillKnown()) throw unknownToken(question.asked)
     const page = await nextPage(question.options.view, filter, next)
     indexes.push(...page.indexes.filter((index) => index < end))
     if (indexes.length > MAX_MATCHES) throw tooMany()

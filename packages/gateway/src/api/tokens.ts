@@ -65,7 +65,7 @@ async function issue(question: ApiQuestion): Promise<Reply> {
   // A caller that was revoked in the meantime must not get a new token.
   if (!question.stillKnown()) {
     await tokens.revoke(info.hash, identity.principal)
-    throw unknownToken()
+    throw unknownToken(question.asked)
   }
   return json(201, { token, ...infoOf(info) })
 }

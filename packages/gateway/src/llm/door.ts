@@ -6,7 +6,7 @@ import { createBudget, type Budget, type Spender } from '../budget.ts'
 import type { DoorRequest, Door, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { callerBy, type KnownCaller, type Tokens } from '../tokens.ts'
+import { bearerIn, callerBy, type KnownCaller, type Tokens } from '../tokens.ts'
 import { Refused, TooMuch } from './dialect.ts'
 import type { Entered } from './entered.ts'
 import { faultReply } from './errors.ts'
@@ -135,8 +135,6 @@ function notConfigured(provider: Provider): Refused {
   return new Refused(404, 'ROUTE_NOT_GOVERNED', message)
 }
 
-const BEARER = /^bearer +([\w-]{1,128})$/i
-
 /**
  * The authenticated caller. The token comes in place of the API key; if the client's own key is forwarded, in the header
  * `tollgate-token`.
@@ -147,18 +145,21 @@ function callerOf(
   tokens: Pick<Tokens, 'identify'>,
   { key }: UpstreamAddress,
 ): KnownCaller {
-  const bearer = BEARER.exec(asked.header('authorization') ?? '')?.[1]
+  const bearer = bearerIn(asked.header('authorization'))
   const [apiKey] = KEY_HEADERS.flatMap((name) => asked.header(name) ?? [])
   const given = asked.header('tollgate-token') ?? (key === undefined ? undefined : (bearer ?? apiKey))
   const caller = callerBy(tokens, given ?? '')
-  if (!caller) throw unknownToken(key === undefined)
+  if (!caller) throw unknownToken(asked, key === undefined)
   const { role } = caller.identity
   if (role === 'agent') return caller
   const message = `the token has the role \`${role}\`: use a token with the role \`agent\``
   throw new Refused(403, 'ROLE_FORBIDDEN', message)
 }
 
-function unknownToken(ownKey: boolean): Refused {
+function unknownToken({ signIn }: DoorRequest, ownKey: boolean): Refused {
+  const { refusal } = signIn ?? {}
+  if (refusal?.kind === 'unavailable') return new Refused(503, 'SIGN_IN_UNAVAILABLE', refusal.message)
+  if (refusal) return new Refused(401, 'TOKEN_UNKNOWN', refusal.message)
   const where = ownKey ? 'in the header `tollgate-token`' : 'as the API key of the client'
   const message = `the token is missing, unknown, revoked or expired; send a Tollgate token ${where}; an admin issues one`
   return new Refused(401, 'TOKEN_UNKNOWN', message)

@@ -15,10 +15,13 @@ export interface Subject {
   readonly groups: readonly string[]
 }
 
-type Naming = Pick<SignInConfig, 'issuer' | 'principal' | 'person' | 'groups' | 'roles' | 'people' | 'emails'>
+type SubjectNaming = Pick<
+  SignInConfig,
+  'issuer' | 'principal' | 'person' | 'groups' | 'roles' | 'people' | 'emails'
+>
 
 /** The subject of a token. @throws SignInRefusal if its claims do not suffice for a name, or contradict each other. */
-export function subjectOf(claims: JsonObject, naming: Naming): Subject {
+export function subjectOf(claims: JsonObject, naming: SubjectNaming): Subject {
   const client = clientIn(claims)
   const person = isMachine(claims, client) ? undefined : personIn(claims, naming)
   const groups = groupsIn(claims, naming)
@@ -56,22 +59,22 @@ function isMachine(
   )
 }
 
-function personIn(claims: JsonObject, naming: Naming): string | undefined {
+function personIn(claims: JsonObject, naming: SubjectNaming): string | undefined {
   const value = textOf(claimAt(claims, naming.person))
   return value === undefined ? undefined : checkLength(PERSON_PREFIX + nameOf(value, naming))
 }
 
-function groupsIn(claims: JsonObject, { groups: path, roles }: Naming): readonly string[] {
+function groupsIn(claims: JsonObject, { groups: path, roles }: SubjectNaming): readonly string[] {
   const value = path && claimAt(claims, path)
   const given: readonly Json[] = isList(value) ? value : value === undefined ? [] : [value]
   return [...roles.keys()].filter((group) => given.includes(group))
 }
 
-function roleOf([first]: readonly string[], { roles }: Naming): Role {
+function roleOf([first]: readonly string[], { roles }: SubjectNaming): Role {
   return (first === undefined ? undefined : roles.get(first)) ?? 'agent'
 }
 
-function fillIn(naming: Naming, claims: JsonObject, client: string | undefined): string {
+function fillIn(naming: SubjectNaming, claims: JsonObject, client: string | undefined): string {
   const { act } = claims
   const actor = isObject(act) ? act['sub'] : undefined
   const own: Readonly<Record<string, Json | undefined>> = { client, actor: actor ?? client }
@@ -99,7 +102,7 @@ const EMAIL = /^[^@]+@[^@]+\.[^@]+$/
 const PLAIN = /[A-Za-z0-9._@|:+=,-]/
 
 /** A value in a name. Everything else is percent-encoded, so that two values never have the same form, and none contains `/`. */
-function nameOf(value: string, { issuer, emails }: Naming): string {
+function nameOf(value: string, { issuer, emails }: SubjectNaming): string {
   // No encoded value begins with `~`.
   if (emails === 'hidden' && EMAIL.test(value)) return `~${sha256Hex(`${issuer}\n${value}`).slice(0, 32)}`
   return [...Buffer.from(value, 'utf8')].map(encoded).join('')

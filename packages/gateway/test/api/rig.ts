@@ -33,6 +33,7 @@ import { problemsIn } from '../../src/api/schema.ts'
 import { PROBLEM, problemsOf } from '../../src/api/openapi.ts'
 import { PROBLEMS } from '../../src/api/problem.ts'
 import type { Level } from '../../src/log.ts'
+import type { SignIn } from '../../src/sign-in/sign-in.ts'
 import { createMeter } from '../../src/telemetry/meter.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { openTokens, type Role, type Tokens } from '../../src/tokens.ts'
@@ -123,6 +124,8 @@ export interface RigOptions {
   readonly policy?: string
   readonly kernel?: Partial<KernelOptions>
   readonly api?: Partial<ApiOptions>
+  /** Accepts the access tokens of an issuer. */
+  readonly signIn?: (kernel: Kernel) => SignIn
   /** A wrapper of the store, to make it fail. */
   readonly between?: (store: Store) => Store
 }
@@ -192,7 +195,8 @@ export async function createApiRig(given: RigOptions = {}): Promise<ApiRig> {
   const parsed = parsePolicy(given.policy ?? POLICY)
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.mistakes))
   await activatePolicy(kernel, parsed.policy, 'user:ada')
-  const tokens = await openTokens(kernel)
+  const signIn = given.signIn?.(kernel)
+  const tokens = await openTokens(kernel, signIn)
   const held = new Map<string, string>()
   for (const [name, person] of Object.entries(PEOPLE)) {
     held.set(name, (await tokens.issue({ ...person, groups: ['ops'] }, 'test')).token)
@@ -203,6 +207,7 @@ export async function createApiRig(given: RigOptions = {}): Promise<ApiRig> {
     kernel,
     view,
     tokens,
+    ...(signIn && { signIn }),
     checkpoint: () => sealCheckpoint({ origin: ORIGIN, ...memory.tree() }, [ledgerKey]),
     watch(listener) {
       listeners.add(listener)

@@ -58,7 +58,7 @@ async function openRig(limits: Partial<LocalLimits> = {}, data = newFolder(), bu
   const log: string[] = []
   const door = await openLocal(data, {
     mcp: standIn.mcp,
-    tokens: { identify: (token) => TOKENS[token] },
+    tokens: { identify: (token) => TOKENS[token], verify: () => Promise.resolve() },
     tenant: 'default',
     log: (_, message, fields) => log.push(`${message}: ${JSON.stringify(fields)}`),
     limits: { grace: 200, ...limits },

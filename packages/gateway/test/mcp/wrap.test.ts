@@ -140,7 +140,7 @@ describe('with a gateway', () => {
     const standIn = createStandIn()
     const door = await openLocal(data, {
       mcp: standIn.mcp,
-      tokens: { identify: () => undefined },
+      tokens: { identify: () => undefined, verify: () => Promise.resolve() },
       tenant: 'default',
       log: () => undefined,
       limits: { grace: 20 },

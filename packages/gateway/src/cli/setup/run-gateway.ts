@@ -186,7 +186,7 @@ function isTaken({ cause }: GatewayError): boolean {
 
 function serveAt(
   port: number,
-  { config, kernel, view, tokens, ...gateway }: Gateway,
+  { config, kernel, view, tokens, signIn, ...gateway }: Gateway,
   doors: readonly Door[],
   shared: SharedByDoors,
 ): Promise<Served> {
@@ -196,6 +196,7 @@ function serveAt(
       kernel,
       view,
       tokens,
+      ...(signIn && { signIn }),
       checkpoint: () => gateway.checkpoint(),
       watch: (listener) => gateway.watch(listener),
       policyFile: () => readIfThere(config.policy),

@@ -4,7 +4,7 @@
 import { performance } from 'node:perf_hooks'
 import { clearInterval, setInterval } from 'node:timers'
 import type { DoorRequest, Reply } from '../../exchange.ts'
-import { callerBy, type KnownCaller, type Tokens } from '../../tokens.ts'
+import { bearerIn, callerBy, type KnownCaller, type Tokens } from '../../tokens.ts'
 import type { Out } from '../conversation.ts'
 import type { Scope } from '../mcp.ts'
 import { errorOf, formatError, type Request, type RpcError, type Unreadable } from '../message.ts'
@@ -13,11 +13,9 @@ import type { HttpLimits } from './http-limits.ts'
 import { endedReply, errorReply, messageReply, streamReply, TOO_MANY } from './http-reply.ts'
 import type { KeptConversation } from './http-sessions.ts'
 
-const BEARER = /^bearer +([\w-]{1,128})$/i
-
 /** The caller that the token identifies; undefined if there is none. */
 export function callerOf(asked: DoorRequest, tokens: Pick<Tokens, 'identify'>): KnownCaller | undefined {
-  return callerBy(tokens, BEARER.exec(asked.header('authorization') ?? '')?.[1] ?? '')
+  return callerBy(tokens, bearerIn(asked.header('authorization')) ?? '')
 }
 
 /** A request at the door: its caller, and the servers that it addresses. */

@@ -26,7 +26,7 @@ interface HttpDoorOptions {
 }
 
 const PATH = /^\/mcp(?:\/([^/]+))?$/
-const CHALLENGE = { 'www-authenticate': 'Bearer realm="tollgate"' }
+const CHALLENGE = 'Bearer realm="tollgate"'
 
 /** Opens the door. */
 export function createHttpDoor(options: HttpDoorOptions): Door {
@@ -51,7 +51,7 @@ export function createHttpDoor(options: HttpDoorOptions): Door {
     const message = parseMessage(bytes, most)
     if (message.kind === 'unreadable') budget.fine(caller.identity)
     // The token may have been revoked while the body arrived.
-    if (!caller.known()) return unknownToken()
+    if (!caller.known()) return unknownToken(asked)
     // An unreadable message may be a call, so its refusal is recorded.
     if (message.kind === 'unreadable') return modern.answer(incoming, message)
     const params = message.kind === 'response' ? {} : message.params
@@ -103,7 +103,7 @@ function callerRequestOf(
   const [path, name] = PATH.exec(asked.path) ?? []
   if (path === undefined || (name !== undefined && !isServerName(name))) return undefined
   const caller = callerOf(asked, tokens)
-  if (!caller) return unknownToken()
+  if (!caller) return unknownToken(asked)
   const { role } = caller.identity
   if (role !== 'agent') {
     return refusal(403, `the token has the role \`${role}\`: use a token with the role \`agent\``)
@@ -116,6 +116,9 @@ function tooMuch(after: number): Reply {
   return errorReply(429, { code: CODE.invalidRequest, message }, undefined, { 'retry-after': String(after) })
 }
 
-function unknownToken(): Reply {
-  return refusal(401, 'the token is missing, unknown or revoked', CHALLENGE)
+function unknownToken({ signIn }: DoorRequest): Reply {
+  const { challenge = CHALLENGE, refusal: refused } = signIn ?? {}
+  if (refused?.kind === 'unavailable') return refusal(503, refused.message, { 'retry-after': '10' })
+  const message = refused?.message ?? 'the token is missing, unknown or revoked'
+  return refusal(401, message, { 'www-authenticate': challenge })
 }

@@ -16,7 +16,7 @@ import { orLate } from '../waiting.ts'
 
 export interface LocalOptions {
   readonly mcp: Mcp
-  readonly tokens: Pick<Tokens, 'identify'>
+  readonly tokens: Pick<Tokens, 'identify' | 'verify'>
   readonly tenant: string
   readonly log: Log
   readonly limits?: Partial<LocalLimits>
@@ -172,7 +172,11 @@ export class LocalConnection {
     if (typeof join === 'string') {
       return refusal(join, 'use the same version of `tollgate` as the gateway')
     }
-    const who = identityOf(join, this.#options.tokens)
+    const { tokens } = this.#options
+    if (join.token !== undefined) await tokens.verify(join.token)
+    // The program may have left meanwhile. Then there is no conversation to close.
+    if (this.#isOver()) return refusal('the connection has ended')
+    const who = identityOf(join, tokens)
     if (!who) {
       return refusal(
         'the token is unknown or does not belong to an agent',
@@ -275,7 +279,7 @@ interface LocalIdentity {
 }
 
 /** The agent of the token; without a token, `agent:local`. */
-function identityOf({ token }: Join, tokens: Pick<Tokens, 'identify'>): LocalIdentity | undefined {
+function identityOf({ token }: Join, tokens: Pick<Tokens, 'identify' | 'verify'>): LocalIdentity | undefined {
   if (token === undefined) return { tenant: undefined, principal: 'agent:local' }
   const identity = tokens.identify(token)
   return identity?.role === 'agent' ? identity : undefined
