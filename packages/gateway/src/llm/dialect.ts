@@ -2,6 +2,7 @@
 
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { SseEvent } from '../sse.ts'
+import type { UnnamedCalls } from './unnamed-calls.ts'
 
 /** The form of a call's arguments: JSON with a schema, free text, or a format of the dialect. */
 export type Form = 'json' | 'text' | 'built-in'
@@ -58,7 +59,7 @@ export interface DeclaredTool {
 }
 
 /** The first part of the policy's names for tools that run at the provider. */
-type ToolFamily = 'openai' | 'anthropic'
+type ToolFamily = 'openai' | 'anthropic' | 'gemini'
 
 /** A tool that the provider runs. It is judged before the request is forwarded. */
 export interface HostedTool {
@@ -135,6 +136,8 @@ export interface RequestReading {
   readonly spends?: readonly string[]
   /** Whether reading changed the body. */
   readonly changed?: boolean
+  /** The calls of the conversation, where calls have no ids. The calls of the reply are counted after them. */
+  readonly unnamed?: UnnamedCalls | undefined
 }
 
 /** Rewrites the events of one reply. */

@@ -46,6 +46,7 @@ interface Prepared {
   readonly structured: boolean
   readonly forced: boolean
   readonly tools: RequestReading['tools']
+  readonly unnamed: RequestReading['unnamed']
   readonly body: readonly Uint8Array[]
 }
 
@@ -155,11 +156,11 @@ export class GovernedRequests {
     const changed = await takeTurns(context, reading, body, this.#seen)
     const { hosted, removed } = await admitHosted(context, reading.hosted, body.value, this.#removed)
     for (const name of reading.spends ?? []) this.#items.delete(`${caller.owner}\n${name}`)
-    const { stream, structured, forced } = reading
+    const { stream, structured, forced, unnamed } = reading
     const gone = new Set(removed.map(({ declares }) => declares))
     const tools = new Map([...reading.tools].filter(([name]) => !gone.has(name)))
     const written = body.written(changed || stripped || reading.changed === true || removed.length > 0)
-    return { context, hosted, stream, structured, forced, tools, body: written }
+    return { context, hosted, stream, structured, forced, unnamed, tools, body: written }
   }
 
   /** An item at the provider that this door did not issue may hold tool output that was never inspected. */

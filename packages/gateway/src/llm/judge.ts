@@ -15,12 +15,16 @@ import {
 } from './dialect.ts'
 import { isGiven } from './filter.ts'
 import type { Hosted } from './hosted.ts'
+import { BY_NAME } from './unnamed-calls.ts'
 import { afterAnswers } from './waiting.ts'
 import { argumentsOf, callOf, count, ownerOf, type RequestContext } from './request-context.ts'
 
+/** The parts of a request that its reply is judged by. */
+type Judged = Pick<RequestReading, 'tools' | 'structured' | 'forced' | 'unnamed'>
+
 export function createJudge(
   context: RequestContext,
-  { tools, structured, forced }: Pick<RequestReading, 'tools' | 'structured' | 'forced'>,
+  { tools, structured, forced, unnamed }: Judged,
   hosted: Hosted,
 ): Judge {
   const { rulings } = context
@@ -29,7 +33,8 @@ export function createJudge(
   const ruled: Ruling[] = []
   let mustCall = forced
 
-  function open(proposal: ProposedCall): OpenCall {
+  function open(proposed: ProposedCall): OpenCall {
+    const proposal = unnamed ? { ...proposed, ref: unnamed.next(proposed.ref) } : proposed
     if (isPure(context, proposal.tool)) mustCall = true
     const name = rulings && nameOf(proposal, seen)
     const isClear = proposal.ref === undefined || !refs.has(proposal.ref)
@@ -160,8 +165,6 @@ function takesNothing({ form, schema }: DeclaredTool): boolean {
   )
 }
 
-// Calls without an id are referred to by function name. The newest one counts.
-const BY_NAME = 'function:'
 const UNUSABLE = ''
 
 /** The reference for the result. It is unusable while another open call of the session has the same id. */

@@ -3,6 +3,7 @@
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { Garbled, type Judge, type ProposedCall } from '../dialect.ts'
 import { objectIn, word } from '../filter.ts'
+import { BY_NAME } from '../unnamed-calls.ts'
 
 /** A call in a reply. */
 export interface ReplyCall {
@@ -158,7 +159,7 @@ export function sortOutcomes(
 /** The reference that a `function_call` and its result share, because neither has an id; undefined without a plain name. */
 export function legacyRef(name: Json | undefined): string | undefined {
   const plain = plainName(name)
-  return plain === undefined ? undefined : `function:${plain}`
+  return plain === undefined ? undefined : BY_NAME + plain
 }
 
 /** A name that cannot hold a sentence; undefined for anything else. */
