@@ -73,12 +73,14 @@ keep: { calls: 7d }
 # Its connections obey \`gates.egress\`, on Linux; elsewhere, \`without-egress: true\` starts it without that, and receipts say so.
 # browser: { headless: true, executable: /usr/bin/chromium, without-egress: false }
 
-# Model servers, at /openai/v1, /azure/openai and /anthropic/v1. Agents change their base URL and use a token of this gateway as API key.
+# Model servers, at /openai/v1, /azure/openai, /anthropic/v1 and /gemini. Agents change their base URL and use a token of this gateway as
+# API key.
 # \`key-env\` names the environment variable with the key of the server; \`key-file\` names a file.
 # llm:
 #   openai: { url: "https://api.openai.com/v1", key-env: OPENAI_API_KEY }
 #   azure: { url: "https://NAME.openai.azure.com/openai", key-env: AZURE_OPENAI_API_KEY }
 #   anthropic: { url: "https://api.anthropic.com/v1", key-env: ANTHROPIC_API_KEY }
+#   gemini: { url: "https://generativelanguage.googleapis.com", key-env: GEMINI_API_KEY }
 
 limits:
   body: 1MiB

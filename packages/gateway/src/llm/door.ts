@@ -17,7 +17,8 @@ import { meteredUpstream } from './metered.ts'
 import { answerPlain } from './plain.ts'
 import { sizeOf } from './receive.ts'
 import { createCapacity } from './capacity.ts'
-import { KEY_HEADERS, type Provider } from './providers.ts'
+import { KEY_HEADERS, TRAITS, type Provider } from './providers.ts'
+import { takeKey } from './query-key.ts'
 import { providerOf, routeOf } from './routes.ts'
 import { createUpstream, type UpstreamAddress } from './upstream.ts'
 import { createTally, summaryHeaders } from './request-context.ts'
@@ -71,8 +72,9 @@ export function createLlmDoor(options: LlmOptions): Door {
   async function enter(asked: DoorRequest, provider: Provider, rest: string): Promise<Reply> {
     const known = upstreams.get(provider)
     if (!known) throw notConfigured(provider)
-    const caller = callerOf(asked, tokens, known.address)
-    const route = routeOf(provider, asked.method, rest, asked.search)
+    const { search, key: queryKey } = takeKey(asked.search, TRAITS[provider].keyParameter)
+    const caller = callerOf(asked, tokens, known.address, queryKey)
+    const route = routeOf(provider, asked.method, rest, search)
     if (ending.signal.aborted) throw new Refused(503, 'STOPPING', 'the gateway is stopping')
     const { tenant, principal } = caller.identity
     const session: unknown = asked.header('tollgate-session')
@@ -92,7 +94,7 @@ export function createLlmDoor(options: LlmOptions): Door {
       active.delete(abort)
     }
     const entered: Entered = {
-      ...{ asked, caller, provider, route, ...known, over },
+      ...{ asked, caller, provider, route, queryKey, ...known, over },
       signal: abort.signal,
       requireNotFrozen: (named = entrant.session) => {
         // A freeze of this session now ends the request too.
@@ -144,10 +146,12 @@ function callerOf(
   asked: DoorRequest,
   tokens: Pick<Tokens, 'identify'>,
   { key }: UpstreamAddress,
+  queryKey: string | undefined,
 ): KnownCaller {
   const bearer = bearerIn(asked.header('authorization'))
   const [apiKey] = KEY_HEADERS.flatMap((name) => asked.header(name) ?? [])
-  const given = asked.header('tollgate-token') ?? (key === undefined ? undefined : (bearer ?? apiKey))
+  const given =
+    asked.header('tollgate-token') ?? (key === undefined ? undefined : (bearer ?? apiKey ?? queryKey))
   const caller = callerBy(tokens, given ?? '')
   if (!caller) throw unknownToken(asked, key === undefined)
   const { role } = caller.identity

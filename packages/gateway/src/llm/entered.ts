@@ -19,6 +19,8 @@ export interface Entered {
   readonly route: LlmRoute
   readonly address: UpstreamAddress
   readonly upstream: LlmUpstream
+  /** The key in the query of the request. */
+  readonly queryKey: string | undefined
   readonly signal: AbortSignal
   /** Refuses a caller that was frozen meanwhile. @throws Refused */
   readonly requireNotFrozen: (session?: unknown) => Promise<void>
@@ -56,9 +58,12 @@ export async function forward(
 }
 
 /** The key for the upstream: the gateway's or, if configured, the client's own. */
-function keyHeaders({ address: { key }, provider, asked }: Entered): Record<string, string> {
-  if (key === undefined) return given(['authorization', ...KEY_HEADERS], (name) => asked.header(name))
+function keyHeaders({ address: { key }, provider, asked, queryKey }: Entered): Record<string, string> {
   const { key: header } = TRAITS[provider]
+  if (key === undefined) {
+    const own = queryKey !== undefined && header !== undefined ? { [header]: queryKey } : {}
+    return { ...own, ...given(['authorization', ...KEY_HEADERS], (name) => asked.header(name)) }
+  }
   return header === undefined ? { authorization: `Bearer ${key}` } : { [header]: key }
 }
 
@@ -82,7 +87,7 @@ export async function refusalReply(
   summary: () => Record<string, string>,
 ): Promise<Reply> {
   const { provider, address } = entered
-  const fault = upstreamFault(reply.status, await errorIn(reply), address.key)
+  const fault = upstreamFault(provider, reply.status, await errorIn(reply), address.key)
   const headers = { ...headersFrom(reply.headers), ...summary() }
   stop(entered)
   return faultReply(provider, translated(fault, address, log), headers)

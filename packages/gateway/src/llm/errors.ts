@@ -37,15 +37,42 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 }
 
+const GEMINI_TYPES: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  408: 'DEADLINE_EXCEEDED',
+  413: 'INVALID_ARGUMENT',
+  415: 'INVALID_ARGUMENT',
+  422: 'INVALID_ARGUMENT',
+  429: 'RESOURCE_EXHAUSTED',
+  500: 'INTERNAL',
+  504: 'DEADLINE_EXCEEDED',
+}
+
+/** An error of Google: its code is the status, and the reason has a place of its own. */
+function geminiBodyOf({ status, code, message, type }: Fault): object {
+  const kind = type ?? GEMINI_TYPES[status] ?? 'UNAVAILABLE'
+  const isOwn = OWN_CODE.test(code)
+  const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code, domain: 'tollgate' }]
+  const text = isOwn ? `${code}: ${message}` : message
+  return { error: { code: status, message: text, status: kind, ...(isOwn && { details }) } }
+}
+
+const OWN_CODE = /^[A-Z_]+$/
+
 /** An error in the format of the dialect. */
-function bodyOf(provider: Provider, { status, code, message, param, type, details }: Fault): object {
+function bodyOf(provider: Provider, fault: Fault): object {
+  const { status, code, message, param, type, details } = fault
+  if (provider === 'gemini') return geminiBodyOf(fault)
   if (provider !== 'anthropic') {
     const kind = type ?? OPENAI_TYPES[status] ?? 'api_error'
     return { error: { message, type: kind, param: param ?? null, code } }
   }
   const kind = type ?? ANTHROPIC_TYPES[status] ?? 'api_error'
   // The official client shows only the message.
-  const text = /^[A-Z_]+$/.test(code) ? `${code}: ${message}` : message
+  const text = OWN_CODE.test(code) ? `${code}: ${message}` : message
   return { type: 'error', error: { type: kind, message: text, ...(details && { details }) } }
 }
 
@@ -76,7 +103,12 @@ export function faultEvent(provider: Provider, responses: boolean, fault: Fault)
 const MAX_TEXT = 500
 
 /** The error of an upstream: known members only, shortened, without the key. */
-export function upstreamFault(status: number, body: JsonObject | undefined, key: string | undefined): Fault {
+export function upstreamFault(
+  provider: Provider,
+  status: number,
+  body: JsonObject | undefined,
+  key: string | undefined,
+): Fault {
   const error = isObject(body?.['error']) ? body['error'] : {}
   const text = (name: string): string | undefined => {
     const value = error[name]
@@ -86,7 +118,7 @@ export function upstreamFault(status: number, body: JsonObject | undefined, key:
     const value = wordIn(error[name])
     return value === undefined || value === '' ? undefined : withoutKey(value, key)
   }
-  const type = word('type')
+  const type = word(provider === 'gemini' ? 'status' : 'type')
   return {
     status,
     code: word('code') ?? `upstream_${status}`,
@@ -97,7 +129,7 @@ export function upstreamFault(status: number, body: JsonObject | undefined, key:
 }
 
 // Keys in the formats of the providers, also abbreviated ones.
-const KEYS = /\b(?:sk|pk|rk|sess|key)-[\w*.-]{4,}/g
+const KEYS = /\b(?:(?:sk|pk|rk|sess|key)-[\w*.-]{4,}|AIza[\w*.-]{4,})/g
 
 /** A text without the key, and without anything that looks like a key. */
 export function withoutKey(text: string, key: string | undefined): string {

@@ -37,7 +37,11 @@ export async function answerPlain(entered: Entered, { log, body, size }: PlainOp
 }
 
 /** The body to forward for counting its tokens, which must not make the provider contact an MCP server. @throws Refused */
-function countable(dialect: Dialect, bytes: Uint8Array, { address, admit }: Entered): readonly Uint8Array[] {
+function countable(
+  dialect: Pick<Dialect, 'readRequest'>,
+  bytes: Uint8Array,
+  { address, admit }: Entered,
+): readonly Uint8Array[] {
   const body = readBody(bytes, admit)
   const { hosted, changed = false } = dialect.readRequest(body.value, address.parameters)
   const isPlain = hosted.every(({ tool, known }) => known && !tool?.endsWith('/mcp'))

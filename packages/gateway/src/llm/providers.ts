@@ -1,7 +1,7 @@
 // The providers of models: their addresses and their headers. Several providers can share one dialect.
 
 /** The providers, as `tollgate.yaml` names them. */
-export const PROVIDERS = ['openai', 'azure', 'anthropic'] as const
+export const PROVIDERS = ['openai', 'azure', 'anthropic', 'gemini'] as const
 
 export type Provider = (typeof PROVIDERS)[number]
 
@@ -15,6 +15,8 @@ interface ProviderTraits {
   readonly url: { readonly example: string; readonly end: RegExp }
   /** The header of the key, if it is not `authorization`. */
   readonly key: string | undefined
+  /** The parameter of a query in which a client can send its key, too. It is never forwarded. */
+  readonly keyParameter?: string
   /** Further headers of a request that are forwarded. */
   readonly headers: readonly string[]
 }
@@ -43,6 +45,15 @@ export const TRAITS: Readonly<Record<Provider, ProviderTraits>> = {
     url: { example: 'https://api.anthropic.com/v1', end: VERSION },
     key: 'x-api-key',
     headers: ['anthropic-beta', 'anthropic-version', 'anthropic-dangerous-direct-browser-access'],
+  },
+  gemini: {
+    base: '/gemini',
+    clients: '`/gemini` for the official client, `/gemini/v1beta` for most others',
+    // Clients differ in the version, so it stays in the path.
+    url: { example: 'https://generativelanguage.googleapis.com', end: /^(?!.*\/v\d[\w.]*\/?$)/ },
+    key: 'x-goog-api-key',
+    keyParameter: 'key',
+    headers: ['x-goog-api-client'],
   },
 }
 

@@ -18,7 +18,7 @@ export function placeIn(list: Json | undefined, entry: Json): ToolPlace | undefi
 }
 
 /** Members that say something about `tools`, and have no meaning without it. */
-const ABOUT_TOOLS = ['tool_choice', 'parallel_tool_calls'] as const
+const ABOUT_TOOLS = ['tool_choice', 'parallel_tool_calls', 'toolConfig'] as const
 
 /**
  * Removes tools from a body. Returns false if the request forces one of them, or any tool while none is left: then it must not be

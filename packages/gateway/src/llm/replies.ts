@@ -97,6 +97,12 @@ const PINGS: Readonly<Record<Provider, string>> = {
   openai: SSE_COMMENT,
   azure: SSE_COMMENT,
   anthropic: formatSse('{"type":"ping"}', { type: 'ping' }),
+  gemini: SSE_COMMENT,
+}
+
+/** Whether the client reads comments. The retired client of Google, on which LangChain is built, fails on them. */
+function readsComments({ asked, provider }: Entered): boolean {
+  return provider !== 'gemini' || asked.header('x-goog-api-client')?.startsWith('genai-js/') !== true
 }
 
 /** Judges a streamed reply as it arrives. @throws Garbled if it is no stream. */
@@ -106,7 +112,11 @@ export async function answerStreamed(judging: Judging): Promise<Reply> {
     requireType(reply, 'text/event-stream')
     return Promise.resolve()
   })
-  const outgoing = new Outgoing(quiet, () => entered.abort(), PINGS[entered.provider])
+  const outgoing = new Outgoing(
+    quiet,
+    () => entered.abort(),
+    readsComments(entered) ? PINGS[entered.provider] : '',
+  )
   const headers = {
     ...headersFrom(reply.headers),
     'content-type': 'text/event-stream; charset=utf-8',
@@ -143,7 +153,7 @@ async function run(
         ),
       )
     await hosted.close(isWhole && !rewriter.failed ? 'done' : 'unknown')
-    const comment = summaryComment(context.tally, size())
+    const comment = readsComments(entered) ? summaryComment(context.tally, size()) : ''
     outgoing.write(comment)
     if (isWhole) end = 'whole'
     if (isWhole && !rewriter.failed)

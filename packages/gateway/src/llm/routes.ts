@@ -2,6 +2,7 @@
 
 import { anthropicMessages } from './anthropic/anthropic.ts'
 import { Refused, type Dialect } from './dialect.ts'
+import { geminiContent, geminiCount, geminiStream } from './gemini/gemini.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 import { PROVIDERS, TRAITS, type Provider } from './providers.ts'
@@ -13,17 +14,43 @@ export interface LlmRoute {
   /** Judges its replies; undefined if they cannot carry a call. */
   readonly dialect: Dialect | undefined
   /** The dialect of the requests whose tokens are counted. */
-  readonly counts: Dialect | undefined
+  readonly counts: RequestReader | undefined
 }
+
+type RequestReader = Pick<Dialect, 'readRequest'>
 
 /** The routes of a provider, behind its base. `{name}` matches one segment of a path. */
 interface ProviderRoutes {
-  /** Always POST. */
+  /** Always POST. A path with a query needs exactly this query. */
   readonly judged: Readonly<Record<string, Dialect>>
   /** Vectors, moderation results, counts and names: nothing that an agent would run. */
   readonly plain: readonly string[]
   /** The plain ones that count the tokens of a request in a dialect. */
-  readonly counted: Readonly<Record<string, Dialect>>
+  readonly counted: Readonly<Record<string, RequestReader>>
+  /** The queries of its plain routes. */
+  readonly query?: RegExp
+}
+
+/** The versions of the Gemini API, which its clients write into the path. */
+const VERSIONS = ['/v1beta', '/v1']
+
+const GEMINI: ProviderRoutes = {
+  judged: Object.fromEntries(
+    VERSIONS.flatMap((version): [string, Dialect][] => [
+      [`${version}/models/{model}:generateContent`, geminiContent],
+      [`${version}/models/{model}:streamGenerateContent?alt=sse`, geminiStream],
+    ]),
+  ),
+  plain: VERSIONS.flatMap((version) => [
+    `POST ${version}/models/{model}:countTokens`,
+    `POST ${version}/models/{model}:embedContent`,
+    `POST ${version}/models/{model}:batchEmbedContents`,
+    `GET ${version}/models`,
+  ]),
+  counted: Object.fromEntries(
+    VERSIONS.map((version) => [`${version}/models/{model}:countTokens`, geminiCount]),
+  ),
+  query: /^page(?:Size|Token)=[\w=%-]{1,400}(?:&page(?:Size|Token)=[\w=%-]{1,400})?$/,
 }
 
 const ROUTES: Readonly<Record<Provider, ProviderRoutes>> = {
@@ -53,6 +80,7 @@ const ROUTES: Readonly<Record<Provider, ProviderRoutes>> = {
     plain: ['POST /messages/count_tokens', 'GET /models'],
     counted: { '/messages/count_tokens': anthropicMessages },
   },
+  gemini: GEMINI,
 }
 
 /** Every `METHOD /path` that goes to a model server, with the provider. `GET …/models` may be followed by a model. */
@@ -82,15 +110,15 @@ export function providerOf(path: string): { provider: Provider; rest: string } |
 
 /** The route of a request. @throws Refused for every other route. */
 export function routeOf(provider: Provider, method: string, rest: string, search: string): LlmRoute {
-  const { judged, plain, counted } = ROUTES[provider]
-  const dialect = judged[templateOf(Object.keys(judged), rest) ?? '']
-  if (method === 'POST' && dialect && (search === '' || JUDGED_QUERY.test(search))) {
-    return { method, path: withQuery(rest, search), dialect, counts: undefined }
-  }
+  const { judged, plain, counted, query = QUERY } = ROUTES[provider]
+  const path = withQuery(rest, search)
+  const known = JUDGED_QUERY.test(search) ? rest : path
+  const dialect = judged[templateOf(Object.keys(judged), known) ?? '']
+  if (method === 'POST' && dialect) return { method, path, dialect, counts: undefined }
   const isPlain = templateOf(plain, `${method} ${rest}`) !== undefined || isModel(plain, method, rest)
-  if (isPlain && (method === 'GET' || method === 'POST') && (search === '' || QUERY.test(search))) {
+  if (isPlain && (method === 'GET' || method === 'POST') && (search === '' || query.test(search))) {
     const counts = counted[templateOf(Object.keys(counted), rest) ?? '']
-    return { method, path: withQuery(rest, search), dialect: undefined, counts }
+    return { method, path, dialect: undefined, counts }
   }
   throw notGoverned(provider)
 }
@@ -105,7 +133,8 @@ const PATTERNS = new Map<string, RegExp>()
 /** The template that a path follows. */
 function templateOf(templates: readonly string[], path: string): string | undefined {
   return templates.find((template) => {
-    const known = PATTERNS.get(template) ?? new RegExp(`^${template.replaceAll(/\{\w+\}/g, SEGMENT.source)}$`)
+    const text = template.replace('?', '\\?').replaceAll(/\{\w+\}/g, SEGMENT.source)
+    const known = PATTERNS.get(template) ?? new RegExp(`^${text}$`)
     PATTERNS.set(template, known)
     return known.test(path)
   })
