@@ -10,6 +10,7 @@ export const DOORS = [
   'LLM, Messages',
   'LLM, Azure OpenAI',
   'LLM, Gemini',
+  'LLM, Gemini',
   'MCP, HTTP',
   'MCP, stdio',
   'MCP, guarded browser',

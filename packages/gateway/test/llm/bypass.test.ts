@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { anthropicMessages } from '../../src/llm/anthropic/anthropic.ts'
 import { Garbled, type Dialect, type Judge, type ProposedCall } from '../../src/llm/dialect.ts'
+import { geminiStream } from '../../src/llm/gemini/gemini.ts'
 import { openaiChat } from '../../src/llm/openai-chat/openai-chat.ts'
 import { openaiResponses } from '../../src/llm/openai-responses/openai-responses.ts'
 import { pump } from '../../src/llm/pump.ts'
@@ -21,18 +22,22 @@ import {
   ITEM_EVENTS,
   ITEMS,
   OTHER_EVENTS,
-  PLACES,
+  PLACES as OTHER_PLACES,
   wireOf,
   type DialectName,
   type Row,
 } from './places.ts'
+import { GEMINI_PLACES } from './places-gemini.ts'
 import { startUpstream, type Step, type Upstream } from './upstream.ts'
 
 const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   chat: openaiChat,
   responses: openaiResponses,
   messages: anthropicMessages,
+  gemini: geminiStream,
 }
+
+const PLACES: readonly Row[] = [...OTHER_PLACES, ...GEMINI_PLACES]
 
 const MARK = piecesOf(CANARY)
 const leaksIn = (text: string): string[] => leaksOf(text, MARK)
@@ -120,7 +125,7 @@ function check(row: Row, { left, asked, fault }: Outcome): void {
   }
 }
 
-const NAMES = ['chat', 'responses', 'messages'] as const
+const NAMES = ['chat', 'responses', 'messages', 'gemini'] as const
 
 describe.each(NAMES)('every place of %s in which a call can appear', (name) => {
   const rows = PLACES.filter(({ dialect }) => dialect === name)
@@ -245,12 +250,31 @@ describe('the official clients', () => {
   })
 })
 
+/** The members of an interface of Google's client. */
+function membersOf(name: string): string[] {
+  const entry = require.resolve('@google/genai')
+  const text = readFileSync(entry.replace(/dist\/.*$/, 'dist/genai.d.ts'), 'utf8').replaceAll('\r', '')
+  const [, body = ''] =
+    new RegExp(`^export declare interface ${name} \\{\n([^]*?)\n\\}`, 'm').exec(text) ?? []
+  return [...body.matchAll(/^    (\w+)\??: /gm)].map(([, member = '']) => member)
+}
+
+describe('the client of Google', () => {
+  it.each([false, true])('has no member of a part without a row (streamed: %s)', (streamed) => {
+    const members = membersOf('Part')
+    const rows = covered('gemini', streamed)
+    expect(members.length).toBeGreaterThan(10)
+    expect(members.filter((member) => !rows.has(member))).toEqual([])
+  })
+})
+
 // The same through the gateway: the surroundings of a reply must not hold the canary either.
 
 const ROUTES: Readonly<Record<DialectName, string>> = {
   chat: '/openai/v1/chat/completions',
   responses: '/openai/v1/responses',
   messages: '/anthropic/v1/messages',
+  gemini: '/gemini/v1beta/models/m:generateContent',
 }
 
 const SCHEMA = { type: 'object', properties: { to: { type: 'string' } } }
@@ -273,6 +297,13 @@ function askedOf(dialect: DialectName, stream: boolean): JsonObject {
       stream,
       input: TOLD,
       tools: functions.map((each) => ({ type: 'function', ...each })),
+    }
+  }
+  if (dialect === 'gemini') {
+    return {
+      stream,
+      contents: [{ parts: [{ text: 'Send it.' }] }],
+      tools: [{ functionDeclarations: functions }],
     }
   }
   const tools = functions.map(({ name }) => ({ name, input_schema: SCHEMA }))
@@ -334,6 +365,16 @@ const THROUGH: Readonly<Record<DialectName, readonly string[]>> = {
     'content that is a text',
     'input_json_delta, at once',
     'input_json_delta of a text',
+    'a call, and then nothing',
+    'a comment',
+  ],
+  gemini: [
+    'functionCall',
+    'two calls of one id',
+    'executableCode',
+    'finishMessage of a call that is broken',
+    'content that is a text',
+    'a call after the end',
     'a call, and then nothing',
     'a comment',
   ],

@@ -112,6 +112,11 @@ const ALLOWED: readonly Case[] = [
     waits: true,
     steps: [{ status: 429, retryAfterMs: 5 }, { calls: [READ] }, DONE],
     check(seen) {
+      // One client takes every 429 for a used-up quota, and gives up.
+      if (seen.client.name === 'langchain, ChatGoogleGenerativeAI') {
+        expect(statusOf(seen.error)).toBe(429)
+        return
+      }
       expectDone(seen, [READ])
       expect(seen.upstream.requests).toHaveLength(3)
     },
@@ -160,7 +165,7 @@ const UNGOVERNED: readonly Case[] = [
     marks: [],
     steps: CUT,
     check({ client, stream, ran, upstream }) {
-      const guesses = client.name.startsWith('langchain') && stream
+      const guesses = client.name.startsWith('langchain') && client.dialect !== 'gemini' && stream
       expect(ran).toEqual(guesses ? [{ name: 'read_note', args: { name: 'li' } }] : [])
       expectSound(upstream, stream)
     },
@@ -375,9 +380,7 @@ function expectDone(seen: Seen, calls: readonly Ran[]): void {
 /** The upstream accepted every request, and the request was unchanged. */
 function expectSound(upstream: Upstream, stream: boolean): void {
   expect(upstream.requests.map(({ objection }) => objection).filter((one) => one !== undefined)).toEqual([])
-  expect(upstream.requests.map(({ body }) => body.stream === true)).toEqual(
-    upstream.requests.map(() => stream),
-  )
+  expect(upstream.requests.map(({ streamed }) => streamed)).toEqual(upstream.requests.map(() => stream))
 }
 
 /** Secrets of each side did not reach the other. */

@@ -1,9 +1,11 @@
 // Agent loops on frameworks: the Vercel AI SDK and LangChain.js.
 
 import { createAnthropic } from '@ai-sdk/anthropic'
+import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { ChatAnthropic } from '@langchain/anthropic'
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
+import { ChatGoogleGenerativeAI } from '@langchain/google-genai'
 import { AzureChatOpenAI, ChatOpenAI } from '@langchain/openai'
 import { generateText, jsonSchema, stepCountIs, streamText, tool, type LanguageModel } from 'ai'
 import { AIMessage, createAgent, tool as langchainTool, type BaseMessage } from 'langchain'
@@ -11,6 +13,7 @@ import { MOST_TURNS, TASK, TOOLS, type AgentClient, type LoopOptions, type Outco
 
 const OPENAI_MODEL = 'gpt-4.1'
 const ANTHROPIC_MODEL = 'claude-opus-5'
+const GEMINI_MODEL = 'gemini-3-pro-preview'
 
 async function runVercel(model: LanguageModel, { stream, tools, retries }: LoopOptions): Promise<Outcome> {
   const offered = TOOLS.map(({ name, description, schema }) => {
@@ -79,6 +82,13 @@ const VERCEL: readonly AgentClient[] = [
     run: (baseURL, apiKey, options) =>
       runVercel(createAnthropic({ baseURL, apiKey })(ANTHROPIC_MODEL), options),
   },
+  {
+    name: 'ai, @ai-sdk/google',
+    dialect: 'gemini',
+    base: 'geminiV1beta',
+    run: (baseURL, apiKey, options) =>
+      runVercel(createGoogleGenerativeAI({ baseURL, apiKey })(GEMINI_MODEL), options),
+  },
 ]
 
 function chatOpenAI(useResponsesApi: boolean): AgentClient['run'] {
@@ -115,6 +125,15 @@ const LANGCHAIN: readonly AgentClient[] = [
     run(anthropicApiUrl, apiKey, options) {
       const settings = { model: ANTHROPIC_MODEL, apiKey, anthropicApiUrl, maxRetries: options.retries }
       return runLangchain(new ChatAnthropic(settings), options)
+    },
+  },
+  {
+    name: 'langchain, ChatGoogleGenerativeAI',
+    dialect: 'gemini',
+    base: 'gemini',
+    run(baseUrl, apiKey, options) {
+      const settings = { model: GEMINI_MODEL, apiKey, baseUrl, maxRetries: options.retries }
+      return runLangchain(new ChatGoogleGenerativeAI(settings), options)
     },
   },
 ]

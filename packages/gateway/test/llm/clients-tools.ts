@@ -83,6 +83,10 @@ export interface Bases {
   readonly anthropicRoot: string
   /** For `@ai-sdk/anthropic`, with `/v1`. */
   readonly anthropicV1: string
+  /** For `@google/genai` and LangChain, which add the version. */
+  readonly gemini: string
+  /** For `@ai-sdk/google`, with `/v1beta`. */
+  readonly geminiV1beta: string
 }
 
 /** The base URLs of a gateway. */
@@ -92,6 +96,8 @@ export function basesOf(url: string): Bases {
     azure: `${url}/azure`,
     anthropicRoot: `${url}/anthropic`,
     anthropicV1: `${url}/anthropic/v1`,
+    gemini: `${url}/gemini`,
+    geminiV1beta: `${url}/gemini/v1beta`,
   }
 }
 
@@ -102,7 +108,7 @@ export const MOST_TURNS = 5
 export interface AgentClient {
   readonly name: string
   /** The wire format that it speaks. */
-  readonly dialect: 'chat' | 'responses' | 'anthropic'
+  readonly dialect: 'chat' | 'responses' | 'anthropic' | 'gemini'
   /** The base URL that it uses. */
   readonly base: keyof Bases
   /** Runs the loop to its end. Rejects with the error of the client. */

@@ -10,6 +10,8 @@ const straight: Through = ({ url }) =>
     azure: url,
     anthropicRoot: url,
     anthropicV1: `${url}/v1`,
+    gemini: url,
+    geminiV1beta: `${url}/v1beta`,
     key: 'sk-control',
     governed: false,
     close: () => Promise.resolve(),

@@ -63,6 +63,18 @@ const FORMS: Readonly<Record<string, Form>> = {
     forced: [byName({ type: 'tool', name: 'send_mail' }), { tool_choice: { type: 'any' } }],
     free: [{ tool_choice: { type: 'auto' } }, {}],
   },
+  gemini: {
+    path: '/gemini/v1/models/m:generateContent',
+    body: {
+      contents: [{ parts: [{ text: 'Note it.' }] }],
+      tools: [{ functionDeclarations: NAMES.map((name) => ({ name, parametersJsonSchema: SCHEMA })) }],
+    },
+    forced: [
+      { toolConfig: { functionCallingConfig: { mode: 'ANY' } } },
+      { tool_config: { function_calling_config: { mode: 'ANY', allowed_function_names: ['send_mail'] } } },
+    ],
+    free: [{ toolConfig: { functionCallingConfig: { mode: 'AUTO' } } }, {}],
+  },
 }
 
 const DENIED = { name: 'send_mail', args: { name: 'eve@attacker.example' } }
@@ -127,7 +139,7 @@ describe.each(Object.entries(FORMS))('a denied call in %s', (_, form) => {
     expect([status, broke]).toEqual([200, true])
     expect(text).toMatch(DENIAL)
     expect(text).toContain('"error"')
-    expect(text).not.toMatch(/\[DONE\]|message_stop|response\.completed|attacker/)
+    expect(text).not.toMatch(/\[DONE\]|message_stop|response\.completed|finishReason|attacker/)
   })
 
   it.each(form.free)('that is not forced is replaced by a text: %j', async (choice) => {

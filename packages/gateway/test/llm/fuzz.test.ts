@@ -68,7 +68,8 @@ const lenient = (judge: Judge): Judge => ({
     Promise.all(
       proposals.map(async (proposal) => {
         const { tool, args } = proposal
-        if (tool === 'read_note' && typeof args === 'string') return { allowed: true, args }
+        if (tool === 'read_note')
+          return { allowed: true, args: typeof args === 'string' ? args : JSON.stringify(args) }
         const [ruling] = await judge.judge([proposal])
         if (!ruling) throw new Error('there is no ruling')
         return ruling
@@ -110,7 +111,7 @@ const BROKEN: Readonly<Record<string, readonly [law: string, broken: Broken]>> =
         let held = ''
         return altered(dialect, judge, (text, event) => {
           held += textOf(event)
-          return /\[DONE\]|message_stop|response\.completed/.test(text)
+          return /\[DONE\]|message_stop|response\.completed|"finishReason"/.test(text)
             ? text + formatSse(JSON.stringify({ type: 'end', held }))
             : text
         })

@@ -4,6 +4,7 @@ import { clearTimeout, setTimeout } from 'node:timers'
 import { canonicalize, parseJson, type Json, type JsonObject } from '@tollgate/evidence'
 import { anthropicMessages } from '../../src/llm/anthropic/anthropic.ts'
 import { Garbled, type Dialect, type Judge, type ProposedCall, type Ruling } from '../../src/llm/dialect.ts'
+import { geminiStream } from '../../src/llm/gemini/gemini.ts'
 import { openaiChat } from '../../src/llm/openai-chat/openai-chat.ts'
 import { openaiResponses } from '../../src/llm/openai-responses/openai-responses.ts'
 import { pump } from '../../src/llm/pump.ts'
@@ -11,6 +12,7 @@ import { LlmUpstreamFault } from '../../src/llm/upstream.ts'
 import { BLOCKS, ITEM_EVENTS, ITEMS, OTHER_EVENTS } from './places.ts'
 import { createAnthropicWire } from './upstream-anthropic.ts'
 import { createChatWire } from './upstream-chat.ts'
+import { createGeminiWire } from './upstream-gemini.ts'
 import { createResponsesWire } from './upstream-responses.ts'
 import { isObject, objectsIn, textIn, type ScriptedCall, type Spoken, type Wire } from './upstream-script.ts'
 
@@ -434,7 +436,7 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
       site.event.type = type
   },
   reason(events, random, { reasons }) {
-    const site = siteOf(events, random, isName('finish_reason', 'stop_reason', 'status'))
+    const site = siteOf(events, random, isName('finish_reason', 'stop_reason', 'status', 'finishReason'))
     if (site) site.pair.value = leaf(random.once(5) ? random.of(STRANGE) : JSON.stringify(random.of(reasons)))
   },
   'another value': (events, random) => {
@@ -680,6 +682,25 @@ function readMessages(values: readonly JsonObject[]): Read {
   }
 }
 
+const PART_WORDS = ['text', 'thought', 'thoughtSignature', 'inlineData']
+
+function readGemini(values: readonly JsonObject[]): Read {
+  const parts = values
+    .flatMap(({ candidates }) => objectsIn(candidates))
+    .flatMap(({ content }) => (isObject(content) ? objectsIn(content.parts) : []))
+  const isCall = (part: JsonObject): boolean => 'functionCall' in part
+  return {
+    // The gateway refers to them by name.
+    calls: parts.filter(isCall).map(({ functionCall: call }) => {
+      const { name, args } = isObject(call) ? call : {}
+      return calledBy(name, JSON.stringify(args ?? null), undefined)
+    }),
+    strange: parts
+      .filter((part) => !isCall(part) && !Object.keys(part).every((name) => PART_WORDS.includes(name)))
+      .map((part) => JSON.stringify(part)),
+  }
+}
+
 const RESPONSE_TYPES = [...Object.keys(ITEMS), ...ITEM_WORDS, ...Object.keys(ITEM_EVENTS), ...OTHER_EVENTS]
 const MESSAGE_TYPES = [
   ...Object.keys(BLOCKS),
@@ -734,6 +755,18 @@ export const SUBJECTS: readonly Subject[] = [
       reasons: ['end_turn', 'tool_use', 'max_tokens', 'stop_sequence', 'pause_turn', 'refusal', 'thing'],
     },
     read: readMessages,
+  },
+  {
+    name: 'gemini',
+    dialect: geminiStream,
+    wire: createGeminiWire,
+    forms: ['function'],
+    pools: {
+      types: ['functionCall', 'text', 'MALFORMED_FUNCTION_CALL', ''],
+      words: new Set(),
+      reasons: ['STOP', 'MAX_TOKENS', 'MALFORMED_FUNCTION_CALL', 'FINISH_REASON_UNSPECIFIED', 'thing', ''],
+    },
+    read: readGemini,
   },
 ]
 

@@ -105,12 +105,14 @@ async function gateFor(running: RunningGateway, data: string, principal: string)
     token,
     running,
     as: (other) => gateFor(running, data, other),
-    post: (path, body, headers = {}) =>
-      fetch(`${url}${path}`, {
+    post(path, body, headers = {}) {
+      const [route, text] = inForm(path, body)
+      return fetch(`${url}${route}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, ...headers },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      }),
+        body: text,
+      })
+    },
     receipts,
     decisions: async () => [...(await mine()).values()],
     effects: async () => {
@@ -121,6 +123,18 @@ async function gateFor(running: RunningGateway, data: string, principal: string)
     },
     close: () => running.close(),
   }
+}
+
+/** The route and the text of a request. In the Gemini API, the route says whether the reply is streamed. */
+export function inForm(path: string, body: unknown): readonly [route: string, text: string] {
+  if (typeof body === 'string') return [path, body]
+  const isGemini = path.endsWith(':generateContent')
+  if (!isGemini || typeof body !== 'object' || body === null || !('stream' in body)) {
+    return [path, JSON.stringify(body)]
+  }
+  const { stream, ...others } = body
+  const route = stream === true ? path.replace(':generate', ':streamGenerate') + '?alt=sse' : path
+  return [route, JSON.stringify(others)]
 }
 
 /** The address of a provider at a scripted upstream. */

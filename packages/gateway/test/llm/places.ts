@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto'
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { formatSse } from '../../src/sse.ts'
 
-export type DialectName = 'chat' | 'responses' | 'messages'
+export type DialectName = 'chat' | 'responses' | 'messages' | 'gemini'
 
 /**
  * `denied`: it is proposed, and the canary does not leave. `left out`: the canary does not leave, and the rest does. `garbled`:

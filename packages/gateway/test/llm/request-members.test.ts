@@ -4,11 +4,18 @@ import type { Json, JsonObject } from '@tollgate/evidence'
 import { describe, expect, test } from 'vitest'
 import { MESSAGES_MEMBERS } from '../../src/llm/anthropic/request-members.ts'
 import { Refused } from '../../src/llm/dialect.ts'
+import { CONTENT_MEMBERS, COUNT_MEMBERS } from '../../src/llm/gemini/request-members.ts'
 import { CHAT_MEMBERS } from '../../src/llm/openai-chat/request-members.ts'
 import { RESPONSES_MEMBERS } from '../../src/llm/openai-responses/request-members.ts'
 import { takeMembers, type RequestMembers } from '../../src/llm/request-members.ts'
 
-const TABLES = { chat: CHAT_MEMBERS, responses: RESPONSES_MEMBERS, messages: MESSAGES_MEMBERS }
+const TABLES = {
+  chat: CHAT_MEMBERS,
+  responses: RESPONSES_MEMBERS,
+  messages: MESSAGES_MEMBERS,
+  gemini: CONTENT_MEMBERS,
+  'gemini, to count': COUNT_MEMBERS,
+}
 
 interface Taken {
   readonly changed: boolean
@@ -46,7 +53,10 @@ describe.each(Object.entries(TABLES))('the members of %s', (_, members) => {
   test('are removed if they are dropped, even if configured', () => {
     const names = Object.keys(dropped)
     const body = Object.fromEntries(names.map((name) => [name, { machine: 'mine' }]))
-    expect(take(members, { ...body, model: 'm' }, ...names)).toEqual({ changed: true, left: { model: 'm' } })
+    expect(take(members, { ...body, model: 'm' }, ...names)).toEqual({
+      changed: names.length > 0,
+      left: { model: 'm' },
+    })
   })
 
   test('are refused if they are refused, even if configured, but not if null', () => {

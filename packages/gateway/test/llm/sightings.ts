@@ -9,6 +9,7 @@ export const LLM_DOORS: Readonly<Record<AgentClient['dialect'], CompatDoor>> = {
   chat: 'LLM, Chat Completions',
   responses: 'LLM, Responses',
   anthropic: 'LLM, Messages',
+  gemini: 'LLM, Gemini',
 }
 
 /** Records a client; its name is the package, and after a comma how it is used. */

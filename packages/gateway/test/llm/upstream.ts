@@ -1,4 +1,4 @@
-// A scripted model provider: a real HTTP server with all three dialects that records its requests. Like real providers it
+// A scripted model provider: a real HTTP server with all four dialects that records its requests. Like real providers it
 // refuses inconsistent conversations.
 
 import { once } from 'node:events'
@@ -9,6 +9,7 @@ import { constants, createGzip } from 'node:zlib'
 import type { Json, JsonObject } from '@tollgate/evidence'
 import { createAnthropicWire } from './upstream-anthropic.ts'
 import { createChatWire } from './upstream-chat.ts'
+import { createGeminiWire } from './upstream-gemini.ts'
 import { createResponsesWire } from './upstream-responses.ts'
 import {
   isObject,
@@ -37,6 +38,8 @@ export interface Recorded {
   readonly headers: IncomingHttpHeaders
   /** An empty object if there was none. */
   readonly body: JsonObject
+  /** Whether a stream is requested. */
+  readonly streamed: boolean
   /** As received. */
   readonly text: string
   /** The error that the client got. */
@@ -71,12 +74,13 @@ export async function startUpstream(...script: readonly Step[]): Promise<Upstrea
     '/v1/chat/completions': createChatWire(),
     '/v1/responses': createResponsesWire(),
     '/v1/messages': createAnthropicWire(),
+    '/v1beta/models:generateContent': createGeminiWire(),
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const recorded = await record(request, response)
     requests.push(recorded)
-    const wire = recorded.verb === 'POST' ? wires[ofAzure(recorded.path)] : undefined
+    const wire = recorded.verb === 'POST' ? wires[usualPath(recorded.path)] : undefined
     if (wire === undefined) {
       sendFixed(recorded, response)
       return
@@ -136,6 +140,7 @@ async function record(request: IncomingMessage, response: ServerResponse): Promi
     headers,
     text,
     body: bodyOf(text),
+    streamed: bodyOf(text).stream === true || path.endsWith(':streamGenerateContent'),
     objection: undefined,
     ended: once(response, 'close').then(() => {
       if (response.writableFinished) return 'sent'
@@ -162,7 +167,7 @@ const dying = new WeakSet<ServerResponse>()
 async function perform(exchange: Exchange, step: Step): Promise<void> {
   if ('raw' in step) return sendRaw(exchange, step)
   if ('status' in step) return sendFailure(exchange, exchange.wire.failure(step), step)
-  return exchange.recorded.body.stream === true ? sendStream(exchange, step) : sendReply(exchange, step)
+  return exchange.recorded.streamed ? sendStream(exchange, step) : sendReply(exchange, step)
 }
 
 function sendRaw({ response }: Exchange, { raw, ...sending }: Raw & Sending): Promise<void> {
@@ -283,20 +288,27 @@ function inChunks(pieces: readonly Buffer[], { chunks = 'events' }: Sending): re
   return chunks === 'whole' ? [whole] : Array.from(whole, (byte) => Buffer.of(byte))
 }
 
-/** The path of OpenAI for a path of Azure. */
-function ofAzure(path: string): string {
-  return path.replace(/^\/openai(?:\/deployments\/[\w.-]+|\/v1)?(?=\/)/, '/v1')
+/** The path of OpenAI for a path of Azure, and one path for all models and versions of Gemini. */
+function usualPath(path: string): string {
+  return path
+    .replace(/^\/openai(?:\/deployments\/[\w.-]+|\/v1)?(?=\/)/, '/v1')
+    .replace(/^\/v1(?:beta)?\/models\/[\w.-]+:(?:stream)?(\w+)$/, (_, method: string) => {
+      return `/v1beta/models:${method[0]?.toLowerCase()}${method.slice(1)}`
+    })
 }
 
 /** Requests that cannot hold a call are answered without a script. */
 function sendFixed({ verb, path, headers, body }: Recorded, response: ServerResponse): void {
-  const answer = FIXED[`${verb} ${ofAzure(path)}`]?.(body, headers)
+  const answer = FIXED[`${verb} ${usualPath(path)}`]?.(body, headers)
   response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' })
   response.end(JSON.stringify(answer ?? { error: { message: `Invalid URL (${verb} ${path})`, code: null } }))
 }
 
 const FIXED: Readonly<Record<string, (body: JsonObject, headers: IncomingHttpHeaders) => JsonObject>> = {
-  'GET /v1/models': (_, headers) => ('anthropic-version' in headers ? ANTHROPIC_MODELS : OPENAI_MODELS),
+  'GET /v1/models': (_, headers) => {
+    if ('x-goog-api-key' in headers) return GEMINI_MODELS
+    return 'anthropic-version' in headers ? ANTHROPIC_MODELS : OPENAI_MODELS
+  },
   'POST /v1/embeddings': (body) => ({
     object: 'list',
     data: [{ object: 'embedding', index: 0, embedding: embedding(body.encoding_format) }],
@@ -316,12 +328,18 @@ const FIXED: Readonly<Record<string, (body: JsonObject, headers: IncomingHttpHea
     ],
   }),
   'POST /v1/messages/count_tokens': () => ({ input_tokens: 82 }),
+  'POST /v1beta/models:countTokens': () => ({ totalTokens: 82 }),
+  'POST /v1beta/models:embedContent': () => ({ embedding: { values: [0.25, -0.5, 1] } }),
+  'POST /v1beta/models:batchEmbedContents': () => ({ embeddings: [{ values: [0.25, -0.5, 1] }] }),
+  'GET /v1beta/models': () => GEMINI_MODELS,
 }
 
 const OPENAI_MODELS: JsonObject = {
   object: 'list',
   data: [{ id: 'gpt-4.1', object: 'model', created: 1_744_316_542, owned_by: 'system' }],
 }
+
+const GEMINI_MODELS: JsonObject = { models: [{ name: 'models/gemini-3-pro-preview' }] }
 
 const ANTHROPIC_MODELS: JsonObject = {
   data: [

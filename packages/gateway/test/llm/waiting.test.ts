@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import { answerRequest, setFreeze } from '@tollgate/kernel/admin'
 import type { Decision, JsonObject } from '@tollgate/evidence'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openDoorTo, openLlmGate, type LlmGate } from './gate.ts'
+import { inForm, openDoorTo, openLlmGate, type LlmGate } from './gate.ts'
 import { startUpstream, type Step, type Upstream } from './upstream.ts'
 
 const SCHEMA = { type: 'object', properties: { to: { type: 'string' } } }
@@ -37,6 +37,13 @@ const BODIES: Readonly<Record<string, readonly [path: string, body: JsonObject]>
       max_tokens: 9,
       messages: MESSAGES,
       tools: NAMES.map((name) => ({ name, input_schema: SCHEMA })),
+    },
+  ],
+  gemini: [
+    '/gemini/v1beta/models/m:generateContent',
+    {
+      contents: [{ parts: [{ text: 'Pay.' }] }],
+      tools: [{ functionDeclarations: NAMES.map((name) => ({ name, parametersJsonSchema: SCHEMA })) }],
     },
   ],
 }
@@ -144,8 +151,9 @@ describe.each(FORMS)('a call that waits, in %s, streamed: %s', (form, stream) =>
     const [path, body] = BODIES[form] ?? ['', {}]
     const connections = accepted()
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${agent.token}`, ...WAITS }
-    const client = httpRequest(`${agent.url}${path}`, { method: 'POST', headers, agent: false })
-    client.on('error', () => undefined).end(JSON.stringify({ ...body, stream }))
+    const [route, sent] = inForm(path, { ...body, stream })
+    const client = httpRequest(`${agent.url}${route}`, { method: 'POST', headers, agent: false })
+    client.on('error', () => undefined).end(sent)
     const request = await asked(gate, principal)
     const port = client.socket?.localPort
     const closed = connections
@@ -169,6 +177,7 @@ const PINGS: Readonly<Record<string, string>> = {
   chat: '\n\n:\n\n',
   responses: '\n\n:\n\n',
   messages: 'event: ping\ndata: {"type":"ping"}\n\n',
+  gemini: '\n\n:\n\n',
 }
 
 it.each(Object.entries(PINGS))('a stream of %s gets pings while it waits', async (form, ping) => {
@@ -176,10 +185,11 @@ it.each(Object.entries(PINGS))('a stream of %s gets pings while it waits', async
   const principal = `agent:w${agents - 1}`
   upstream.script({ ...PAY, text: 'I pay.' })
   const [path, body] = BODIES[form] ?? ['', {}]
-  const response = await fetch(`${door.url}${path}`, {
+  const [route, sent] = inForm(path, { ...body, stream: true })
+  const response = await fetch(`${door.url}${route}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${door.token}` },
-    body: JSON.stringify({ ...body, stream: true }),
+    body: sent,
   })
   const request = asked(gate, principal)
   let text = ''

@@ -142,7 +142,10 @@ describe('a principal whose budget is spent', () => {
       const asked = send('agent', 'POST', path, { 'x-api-key': rig.token('agent'), ...LARGE })
       const reply = await llmWith(bookkeeper(true))(asked)
       expect([reply?.status, reply?.headers['retry-after'], asked.taken()]).toEqual([429, '7', undefined])
-      expect(jsonOf(reply)).toMatchObject({ error: { type: 'rate_limit_error' } })
+      const error = path.startsWith('/gemini')
+        ? { status: 'RESOURCE_EXHAUSTED' }
+        : { type: 'rate_limit_error' }
+      expect(jsonOf(reply)).toMatchObject({ error })
     },
   )
 

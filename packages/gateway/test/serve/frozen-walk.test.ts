@@ -38,6 +38,19 @@ const LLM_BODIES: Readonly<Record<string, object | undefined>> = {
   'POST /anthropic/v1/messages': { ...CHAT, max_tokens: 10 },
   'POST /anthropic/v1/messages/count_tokens': CHAT,
   'GET /anthropic/v1/models': undefined,
+  ...Object.fromEntries(['/gemini/v1beta', '/gemini/v1'].flatMap(geminiBodies)),
+}
+
+function geminiBodies(base: string): readonly [string, object | undefined][] {
+  const contents = [{ parts: [{ text: 'hello' }] }]
+  return [
+    [`POST ${base}/models/{model}:generateContent`, { contents }],
+    [`POST ${base}/models/{model}:streamGenerateContent?alt=sse`, { contents }],
+    [`POST ${base}/models/{model}:countTokens`, { contents }],
+    [`POST ${base}/models/{model}:embedContent`, { content: contents[0] }],
+    [`POST ${base}/models/{model}:batchEmbedContents`, { requests: [] }],
+    [`GET ${base}/models`, undefined],
+  ]
 }
 
 function ask(route: string, body: object | undefined, token = agent, more = {}): Promise<Response> {
