@@ -1,6 +1,7 @@
 // The pages `docs/llm-*.md` say what becomes of the routes and the request members of each dialect. They are made from the tables in the source.
 
 import { MESSAGES_MEMBERS } from '../packages/gateway/src/llm/anthropic/request-members.ts'
+import { CONTENT_MEMBERS } from '../packages/gateway/src/llm/gemini/request-members.ts'
 import { CHAT_MEMBERS } from '../packages/gateway/src/llm/openai-chat/request-members.ts'
 import { RESPONSES_MEMBERS } from '../packages/gateway/src/llm/openai-responses/request-members.ts'
 import { TRAITS, type Provider } from '../packages/gateway/src/llm/providers.ts'
@@ -37,6 +38,15 @@ const PAGES: Readonly<Record<string, DialectPage>> = {
     routes: ['POST /anthropic/v1/messages'],
     providers: ['anthropic'],
     members: MESSAGES_MEMBERS,
+  },
+  'docs/llm-gemini.md': {
+    title: 'Gemini',
+    routes: ['/gemini/v1beta', '/gemini/v1'].flatMap((base) => [
+      `POST ${base}/models/{model}:generateContent`,
+      `POST ${base}/models/{model}:streamGenerateContent?alt=sse`,
+    ]),
+    providers: ['gemini'],
+    members: CONTENT_MEMBERS,
   },
 }
 

@@ -17,8 +17,11 @@ const [token, AGENT_TOKEN] = ['tg_agent_x', 'tg_agent_x']`,
 import OpenAI, { AzureOpenAI } from 'openai'
 import Anthropic from '@anthropic-ai/sdk'
 import { createAnthropic } from '@ai-sdk/anthropic'
+import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
+import { GoogleGenAI } from '@google/genai'
 import { ChatAnthropic } from '@langchain/anthropic'
+import { ChatGoogleGenerativeAI } from '@langchain/google-genai'
 import { AzureChatOpenAI, ChatOpenAI } from '@langchain/openai'
 const token = 'tg_agent_x'`,
   'packages/kernel/README.md': `
