@@ -20,11 +20,11 @@ import { afterAnswers } from './waiting.ts'
 import { argumentsOf, callOf, count, ownerOf, type RequestContext } from './request-context.ts'
 
 /** The parts of a request that its reply is judged by. */
-type Judged = Pick<RequestReading, 'tools' | 'structured' | 'forced' | 'unnamed'>
+type JudgedRequest = Pick<RequestReading, 'tools' | 'structured' | 'forced' | 'unnamed'>
 
 export function createJudge(
   context: RequestContext,
-  { tools, structured, forced, unnamed }: Judged,
+  { tools, structured, forced, unnamed }: JudgedRequest,
   hosted: Hosted,
 ): Judge {
   const { rulings } = context

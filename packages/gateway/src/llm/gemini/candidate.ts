@@ -19,7 +19,7 @@ const MAX_CALLS = 256
 /** Google's own value for a call whose signature is lost. Newer models refuse a first call without one. */
 const NO_SIGNATURE = 'skip_thought_signature_validator'
 
-export class Candidate {
+export class ReplyCandidate {
   hasFinished = false
   readonly #judge: Judge
   readonly #ids = new Set<Json>()

@@ -3,14 +3,14 @@
 import { isList, isObject, type JsonObject } from '@tollgate/evidence'
 import { Garbled, type Judge, type Ruling } from '../dialect.ts'
 import { isGiven } from '../filter.ts'
-import { Candidate, type CandidateDraft } from './candidate.ts'
+import { ReplyCandidate, type CandidateDraft } from './candidate.ts'
 import { envelopeOf, isBlocked } from './members.ts'
 
 const MAX_CANDIDATES = 256
 
 export class ContentReply {
   readonly #judge: Judge
-  readonly #candidates = new Map<number, Candidate>()
+  readonly #candidates = new Map<number, ReplyCandidate>()
   #isBlocked = false
 
   constructor(judge: Judge) {
@@ -46,9 +46,9 @@ export class ContentReply {
     return { ...(candidates.length > 0 && { candidates }), ...envelopeOf(response) }
   }
 
-  #candidateOf(given: JsonObject): Candidate {
+  #candidateOf(given: JsonObject): ReplyCandidate {
     const index = indexOf(given)
-    const known = this.#candidates.get(index) ?? new Candidate(this.#judge)
+    const known = this.#candidates.get(index) ?? new ReplyCandidate(this.#judge)
     this.#candidates.set(index, known)
     return known
   }

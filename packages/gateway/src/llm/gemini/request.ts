@@ -6,7 +6,7 @@ import { isGiven } from '../filter.ts'
 import { takeMembers, type RequestMembers } from '../request-members.ts'
 import { CONTENT_MEMBERS, COUNT_MEMBERS } from './request-members.ts'
 import { Spelling } from './spelling.ts'
-import { ToolList } from './tools.ts'
+import { OfferedTools } from './tools.ts'
 import { readTurns } from './turns.ts'
 
 const asItIs: Restored = (text) => text
@@ -44,7 +44,7 @@ function readContent(
   restored: Restored,
 ): Omit<RequestReading, 'stream'> {
   takeSpelled(spelling, body, CONTENT_MEMBERS, further)
-  const list = new ToolList(spelling)
+  const list = new OfferedTools(spelling)
   list.takeAll(body)
   const { turns, unnamed } = readTurns(body, spelling, restored)
   return {

@@ -47,7 +47,7 @@ const MAX_HOSTED = 128
 const MAX_NAME = 256
 
 /** Collects the tools of a request. */
-export class ToolList {
+export class OfferedTools {
   readonly tools: Map<string, DeclaredTool> = new Map<string, DeclaredTool>()
   readonly hosted: HostedTool[] = []
   readonly #spelling: Spelling

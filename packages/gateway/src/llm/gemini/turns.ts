@@ -28,14 +28,14 @@ const RAN: readonly string[] = ['executableCode', 'codeExecutionResult', 'toolCa
 
 /** Reads the conversation in order. @throws Refused */
 export function readTurns(body: JsonObject, spelling: Spelling, restored: Restored): ContentTurns {
-  const turns = new Conversation(spelling, restored)
+  const turns = new ContentReader(spelling, restored)
   const system = spelling.object(body['systemInstruction'], 'systemInstruction')
   if (system) turns.takeParts(system, false, 'systemInstruction')
   turns.takeContents(body)
   return turns
 }
 
-class Conversation implements ContentTurns {
+class ContentReader implements ContentTurns {
   readonly turns: (TurnText | Result)[] = []
   readonly unnamed: UnnamedCalls = new UnnamedCalls()
   readonly #spelling: Spelling
