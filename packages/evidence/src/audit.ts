@@ -410,6 +410,7 @@ export function callOf(decision: Decision): string {
       commit === 'salted' ? '' : args_hash,
       decision.author ?? '',
       ...pageOf(decision),
+      ...(decision.person === undefined ? [] : ['person', decision.person]),
     ]),
   )
 }

@@ -88,6 +88,8 @@ export interface Decision extends Common {
   readonly assurance: 'enforced' | 'advised'
   /** `server:` and the name of the MCP server that wrote the arguments, if the principal did not. */
   readonly author?: string
+  /** The person that the principal acts for, if the issuer of its access token names one. */
+  readonly person?: string
   readonly tool: string
   readonly effect_class: EffectClass
   readonly args_hash: string

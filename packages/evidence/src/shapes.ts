@@ -122,6 +122,7 @@ const own = {
     door: word(...DOORS),
     assurance: word('enforced', 'advised'),
     author: optional(author),
+    person: optional(name),
     tool: name,
     effect_class: word(...EFFECT_CLASSES),
     args_hash: hash,

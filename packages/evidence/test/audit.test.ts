@@ -328,6 +328,7 @@ describe('an approval', () => {
       { args_hash: hash('others') },
       { commit: 'salted' },
       { author: 'server:crm' },
+      { person: 'oidc-user:otto' },
     ] as const
     for (const change of changes) {
       const ledger = await story()

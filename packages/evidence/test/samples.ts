@@ -97,6 +97,7 @@ function samples(key: PublicKey): { readonly [K in Kind]: Omit<ReceiptOf<K>, key
       door: 'browser',
       assurance: 'advised',
       author: 'server:files',
+      person: 'oidc-user:olga',
       tool: 'mail/send',
       effect_class: 'send',
       args_hash: hashOf('arguments'),

@@ -575,6 +575,7 @@ function factsOf({ decided, receipt, followed }: Outcome, { rig, silent }: Stage
     `session ${receipt.session.id} seq ${receipt.session.seq}`,
     `principal ${receipt.principal}`,
     `author ${receipt.author ?? '(none)'}`,
+    `person ${receipt.person ?? '(none)'}`,
     `effect ${receipt.effect_class}`,
     `commit ${receipt.commit}`,
     `expires ${receipt.expires ?? '(none)'}`,
@@ -640,6 +641,7 @@ const CALL_KEYS = [
   'door',
   'assurance',
   'author',
+  'person',
   'tool',
   'args',
   'size',
@@ -676,6 +678,7 @@ function readCall(stage: Stage, text: string): ReadCall {
     caller: {
       tenant: given.tenant === undefined ? 'default' : readText(given, 'tenant'),
       principal: typeof owner === 'string' ? owner : undefined,
+      ...(given.person !== undefined && { person: readText(given, 'person') }),
     },
     door: readWord(given, 'door', DOORS),
     assurance: readWord(given, 'assurance', ['enforced', 'advised']),

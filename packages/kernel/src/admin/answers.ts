@@ -106,12 +106,17 @@ function mayAnswer(kernel: Kernel, order: AnswerOrder, time: number): ApprovalRe
   if (order.approver === request.principal)
     throw refuse('you cannot approve your own call; another person must answer')
   refuseDelegators(kernel, request, order.approver)
+  if (order.approver === request.person && request.approvers.includes(OTHERS))
+    throw refuse('the call acts for you, and the rule wants the answer of another person')
+  const named = request.approvers.filter((name) => name !== OTHERS)
   const may =
-    request.approvers.length === 0 ||
-    [order.approver, ...(order.groups ?? [])].some((name) => request.approvers.includes(name))
+    named.length === 0 || [order.approver, ...(order.groups ?? [])].some((name) => named.includes(name))
   if (!may) throw refuse('the rule does not list you as an approver; one of its approvers must answer')
   return request
 }
+
+/** Among the approvers of a rule: not the person behind the agent. By itself it names no approver. */
+const OTHERS = 'others'
 
 /** A delegated call also belongs to everyone in its delegation chain, so none of them may approve it. */
 function refuseDelegators(

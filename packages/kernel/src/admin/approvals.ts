@@ -27,6 +27,8 @@ export interface ApprovalRequest {
   readonly principal: string
   /** The author of the arguments, if it is not the principal. */
   readonly author?: string
+  /** The person that the principal acts for. */
+  readonly person?: string
   readonly session: string
   readonly tool: string
   /** Identifies the exact intent: tenant, principal, session, tool, effect class, definition and arguments. */
@@ -155,12 +157,15 @@ export function bindingOf(
 ): string {
   const { tenant, principal, door, assurance, tool, hash, context, browser, delegation } = intent
   const author = intent.author === undefined ? [] : [intent.author]
+  const person = intent.person === undefined ? [] : [{ person: intent.person }]
   const place = intent.place ? [{ place: intent.place }] : []
   const page = browser && DETECTORS.browser.bound(browser, observation)
   // A restarted client may use the approval of its predecessor.
   const session = rememberedAs(intent)
   const call = [tenant, principal ?? NOBODY, session, door, assurance, tool, effect, definition ?? null, hash]
-  return sha256Hex(canonicalize([...call, context, page ?? null, delegation ?? null, ...author, ...place]))
+  return sha256Hex(
+    canonicalize([...call, context, page ?? null, delegation ?? null, ...author, ...person, ...place]),
+  )
 }
 
 /** The objection that a request would be about. */

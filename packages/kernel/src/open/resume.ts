@@ -112,6 +112,7 @@ function readRequest(
     request.tenant === decision.tenant &&
     request.principal === decision.principal &&
     request.author === decision.author &&
+    request.person === decision.person &&
     request.session === decision.session.id &&
     request.tool === decision.tool &&
     request.args === decision.args_hash &&

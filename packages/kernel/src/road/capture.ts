@@ -26,6 +26,8 @@ export interface Caller {
   readonly tenant: string
   /** The owner of the credential; undefined if it has none. */
   readonly principal: string | undefined
+  /** The person that the principal acts for, if the issuer of its credential names one. */
+  readonly person?: string
   /** The environment, if the door knows it. The claim in the call must then be the same. */
   readonly environment?: string
   readonly workspace?: string
@@ -107,6 +109,8 @@ export interface Intent {
   readonly assurance: 'enforced' | 'advised'
   /** The author of the arguments; undefined for the caller. */
   readonly author: string | undefined
+  /** The person that the principal acts for, if one is known. */
+  readonly person: string | undefined
   /** Hash of the definition that the server behind this call offers, if the door knows it; null if it offers none. */
   readonly offered: string | null | undefined
   readonly demanded: Demanded | undefined
@@ -176,6 +180,8 @@ export function capture(call: ToolCall): Intent {
   const sources = captureSources(call.sources)
   if (sources === undefined) faults.push('sources')
   const { author } = call
+  const { person } = caller
+  if (person !== undefined && !isName(person)) faults.push('person')
   if (author !== undefined && !AUTHOR.test(author))
     throw new TypeError('the author of a call must be `server:NAME`')
   if (tool === undefined) faults.push('tool')
@@ -189,6 +195,7 @@ export function capture(call: ToolCall): Intent {
     door,
     assurance,
     author,
+    person: isName(person) ? person : undefined,
     offered: call.offered,
     demanded: call.demanded,
     tool: name,

@@ -66,6 +66,7 @@ export function receiptOf(header: Header, intent: Intent, snapshot: Snapshot, pa
   }
   if (definition !== undefined) receipt.definition_hash = definition
   if (intent.author !== undefined) receipt.author = intent.author
+  if (intent.person !== undefined) receipt.person = intent.person
   if (settled.rule) receipt.rule = settled.rule.id
   if (settled.uses?.answer) receipt.approval = settled.uses.answer.id
   if (expires !== undefined) receipt.expires = expires
@@ -167,6 +168,7 @@ function evidenceOf(intent: Intent, snapshot: Snapshot, hashes: readonly string[
       ...(intent.delegation === undefined ? [] : [intent.delegation]),
       ...(intent.demanded ? [intent.demanded.hash] : []),
       ...(intent.author === undefined ? [] : ['author', intent.author]),
+      ...(intent.person === undefined ? [] : ['person', intent.person]),
       ...(snapshot.observing ? ['observe'] : []),
       ...(intent.place ? ['place', canonicalize(intent.place)] : []),
       ...intent.sources.flatMap(({ source_channel, text }) => [source_channel, text]),

@@ -108,9 +108,12 @@ function isFatiguing({ ladder }: Kernel, { tool }: Intent, snapshot: Snapshot): 
 
 /** Returns whether a request is about this call, by the data of its receipt. The binding alone is only in a private record. */
 function concerns(request: ApprovalRequest, intent: Intent): boolean {
-  const { tenant, principal, author, tool } = intent
+  const { tenant, principal, person, author, tool } = intent
   const sameCaller =
-    request.tenant === tenant && request.principal === (principal ?? NOBODY) && request.author === author
+    request.tenant === tenant &&
+    request.principal === (principal ?? NOBODY) &&
+    request.author === author &&
+    request.person === person
   return sameCaller && rememberedAs(request) === rememberedAs(intent) && request.tool === tool
 }
 
@@ -192,6 +195,7 @@ export function keepRequest(
     tenant: intent.tenant,
     principal: intent.principal ?? NOBODY,
     ...(intent.author !== undefined && { author: intent.author }),
+    ...(intent.person !== undefined && { person: intent.person }),
     session: intent.session,
     tool: intent.tool,
     binding,

@@ -114,7 +114,7 @@ const FIELDS = record(
     }),
     because: about('The reason, shown to the denied caller.', REASON),
     approvers: about(
-      'The allowed approvers: people, or groups of their tokens. By default any operator.',
+      'The allowed approvers: people, or groups of their tokens. By default any operator. `others` excludes the person behind the agent.',
       NAMES,
     ),
     expires: about('How long a request waits and an answer is valid: 15m by default, at most 7d.', DURATION),

@@ -124,6 +124,7 @@ export function intentOf(decision: Decision, kept: KeptCall): Intent {
     door,
     assurance,
     author: decision.author,
+    person: decision.person,
     offered: kept.offered,
     demanded: demanded && demandedOf(demanded),
     tool,
