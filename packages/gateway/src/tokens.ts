@@ -3,7 +3,7 @@
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { isList, isObject, parseJson, sha256Hex, type Json, type TokenChange } from '@tollgate/evidence'
-import type { Kernel } from '@tollgate/kernel'
+import type { Caller, Kernel } from '@tollgate/kernel'
 import { GatewayError } from './error.ts'
 
 /** The roles of tokens. */
@@ -36,6 +36,15 @@ export interface Subjects {
 export const AGENT_PREFIX = 'oidc:'
 /** Begins the names of people that an issuer knows. */
 export const PERSON_PREFIX = 'oidc-user:'
+
+/** The caller of a call for the kernel. */
+export function kernelCaller({
+  tenant,
+  principal,
+  person,
+}: Pick<Identity, 'tenant' | 'principal' | 'person'>): Caller & Pick<Identity, 'principal'> {
+  return { tenant, principal, ...(person !== undefined && { person }) }
+}
 
 /** A token as listed. The token itself is not stored. */
 export interface TokenInfo extends Identity {

@@ -11,6 +11,7 @@ import {
 } from '@tollgate/evidence'
 import { authorize, SOURCE_CHANNELS, type Decided, type ToolCall } from '@tollgate/kernel'
 import { verdictOf } from '../verdict.ts'
+import { kernelCaller } from '../tokens.ts'
 import { unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
 import { json, kernelOf, type ApiQuestion, type DoorRequest, type Reply, type ApiRoute } from './route.ts'
@@ -128,12 +129,11 @@ async function evaluate(
 ): Promise<Reply> {
   const { options, identity, bytes, asked } = question
   const kernel = kernelOf(options)
-  const { tenant, principal } = identity
   const call = readCall(bytes, options.limits.body, read)
   if (call.raw !== undefined) question.fine()
   const authorization = await authorize(kernel, {
     ...call,
-    caller: { tenant, principal },
+    caller: kernelCaller(identity),
     door,
     assurance: 'advised',
     ...traceOf(asked),

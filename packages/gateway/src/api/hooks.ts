@@ -4,6 +4,7 @@ import { MAX_WAIT, readWait, type AnswerWait } from '../answer-wait.ts'
 import { hookClient } from '../hooks/clients.ts'
 import { answerHook } from '../hooks/door.ts'
 import { PayloadFault, type HookClient, type HookEvent } from '../hooks/event.ts'
+import { kernelCaller } from '../tokens.ts'
 import { unknownToken } from './auth.ts'
 import { Problem } from './problem.ts'
 import { json, kernelOf, queryIn, type ApiQuestion, type ApiRoute, type Reply } from './route.ts'
@@ -14,12 +15,11 @@ async function answer(question: ApiQuestion): Promise<Reply> {
   const client = hookClient(params['client'] ?? '')
   if (!client) throw new Problem('not-found')
   const event = eventIn(question, client)
-  const { tenant, principal } = identity
   const wait = new HookWait(question)
   try {
     const answer = await answerHook(
       {
-        ...{ kernel, client, caller: { tenant, principal }, log: options.log, wait: () => wait.begin() },
+        ...{ kernel, client, caller: kernelCaller(identity), log: options.log, wait: () => wait.begin() },
         traceparent: asked.header('traceparent'),
       },
       event,

@@ -24,7 +24,7 @@ import { UserWords } from './words.ts'
 /** One request of a client. */
 interface HookQuestion {
   readonly kernel: Kernel
-  readonly caller: { readonly tenant: string; readonly principal: string }
+  readonly caller: { readonly tenant: string; readonly principal: string; readonly person?: string }
   readonly client: HookClient
   readonly log: Log
   /** Begins a wait for people, and returns its limits. Called at most once. */
@@ -250,7 +250,7 @@ function clientSession({ caller, client }: HookQuestion, { session }: HookContex
 /** A name for one use of a tool; undefined if the client has no ids. The arguments are part of it, because a client could repeat an id. */
 function useOf({ caller }: HookQuestion, { id, tool, args }: HookCall): string | undefined {
   if (id === undefined) return undefined
-  return sha256Hex(canonicalize([caller.tenant, caller.principal, id, tool, args]))
+  return sha256Hex(canonicalize([caller.tenant, caller.principal, caller.person ?? null, id, tool, args]))
 }
 
 /** The id by which a result finds its decision. */

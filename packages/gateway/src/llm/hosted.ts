@@ -119,7 +119,8 @@ function nameOf(context: RequestContext, { tool, args, known }: HostedTool): str
   const { tenant, principal, session } = ownerOf(context)
   const { catalogue } = context.kernel
   const { hash } = policyOf(context.kernel, tenant)
-  const text = [tenant, principal, session, hash, catalogue.changes, tool ?? null, known, args]
+  const { person = null } = context.caller.identity
+  const text = [tenant, principal, person, session, hash, catalogue.changes, tool ?? null, known, args]
   return sha256Hex(JSON.stringify(text).toWellFormed())
 }
 

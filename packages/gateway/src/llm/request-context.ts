@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from '@tollgate/evidence'
 import type { Decided, Kernel, Source, ToolCall } from '@tollgate/kernel'
 import type { AnswerWait } from '../answer-wait.ts'
-import type { KnownCaller } from '../tokens.ts'
+import { kernelCaller, type KnownCaller } from '../tokens.ts'
 import type { Ruling } from './dialect.ts'
 
 export interface RequestContext {
@@ -102,10 +102,9 @@ export function ownerOf({ caller: { identity }, claims }: RequestContext): {
 /** The members that all calls of a request share. */
 export function callOf(context: RequestContext, assurance: 'advised' | 'enforced'): Omit<ToolCall, 'tool'> {
   const { caller, claims, sources } = context
-  const { tenant, principal } = caller.identity
   const { session, approval, delegation, traceparent } = claims
   return {
-    caller: { tenant, principal },
+    caller: kernelCaller(caller.identity),
     door: 'llm',
     assurance,
     ...(session !== undefined && { session_id: session }),

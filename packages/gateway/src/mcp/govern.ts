@@ -22,6 +22,7 @@ import { Recent } from '../recent.ts'
 import { giveScope } from '../scoping.ts'
 import type { UpstreamFaultKind } from '../telemetry/families.ts'
 import { ApprovalWaits, type WaitingOptions } from './approval-wait.ts'
+import { kernelCaller } from '../tokens.ts'
 import { decisionMeta } from './denial.ts'
 import { OURS } from './protocol.ts'
 import { CODE, RpcFault, textOf, type RpcError } from './message.ts'
@@ -32,6 +33,10 @@ import { UpstreamFault, type UpstreamAnswer } from './server/upstream.ts'
 export interface McpCaller {
   readonly tenant: string
   readonly principal: string
+  /** The person that the principal acts for, if one is known. */
+  readonly person?: string
+  /** Its groups; none if not given. */
+  readonly groups?: readonly string[]
   /** Whether it may set the scope of its sessions. */
   readonly mayOpen?: boolean
   /** The session of requests that name none. Without it, they use the session of the principal. */
@@ -163,10 +168,9 @@ export class Govern {
 
 /** The members that all calls share. */
 function callOf(caller: McpCaller, named?: unknown): Omit<ToolCall, 'tool'> {
-  const { tenant, principal } = caller
   const session = sessionOf(caller, named)
   return {
-    caller: { tenant, principal },
+    caller: kernelCaller(caller),
     door: 'mcp',
     assurance: 'enforced',
     ...(session !== undefined && { session_id: session }),

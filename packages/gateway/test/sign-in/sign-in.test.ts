@@ -37,8 +37,14 @@ const POLICY = `
 tollgate: 1
 name: test
 principals: { "oidc:claude/*": { tier: standard } }
-tools: { "fs/read_file": { effect: read } }
-rules: [{ id: reading, allow: "fs/read_file", principal: "oidc:claude/*" }]
+tools:
+  "fs/read_file": { effect: read, destinations: none }
+  "fs/write_file": { effect: write, destinations: none }
+  "fs/drop": { effect: write, destinations: none }
+rules:
+  - { id: reading, allow: "fs/read_file", principal: "oidc:claude/*" }
+  - { id: writing, require: "fs/write_file" }
+  - { id: dropping, require: "fs/drop", approvers: others }
 `
 
 async function createRig(
@@ -84,6 +90,7 @@ describe('sign-in', () => {
     expect(rig.receipts().at(-1)).toMatchObject({
       kind: 'decision',
       principal: 'oidc:claude/olga',
+      person: 'oidc-user:olga',
       tenant: 'default',
     })
   })
@@ -171,6 +178,26 @@ describe('sign-in', () => {
     ).toBe(200)
     const frozen = await send(tokenOf(key), '/v1/evaluate', CALL)
     expect(await frozen.json()).toMatchObject({ verdict: 'DENY', rung: 'freeze' })
+  })
+
+  it('lets the person behind an agent approve its call, unless the rule says `others`', async () => {
+    const rig = await createRig()
+    const { send } = rig
+    const own = tokenOf(key, { ...CLAIMS, client_id: 'console', groups: ['gate-operators'] })
+    const other = tokenOf(key, { ...CLAIMS, client_id: 'console', groups: ['gate-operators'], sub: 'otto' })
+    const ask = async (tool: string): Promise<string> => {
+      const body = JSON.stringify({ tool, arguments: {}, session_id: 's' })
+      const answer = (await (await send(tokenOf(key), '/v1/evaluate', { ...CALL, body })).json()) as object
+      return 'approval' in answer ? String(answer.approval) : ''
+    }
+    const approve = async (token: string, id: string): Promise<number> =>
+      (await send(token, `/v1/approvals/${id}/approve`, { ...CALL, body: '{}' })).status
+    expect(await approve(own, await ask('fs/write_file'))).toBe(200)
+    expect(rig.receipts().at(-1)).toMatchObject({ kind: 'approval', approver: 'oidc-user:olga' })
+    const id = await ask('fs/drop')
+    expect([await approve(tokenOf(key), id), await approve(own, id), await approve(other, id)]).toEqual([
+      403, 409, 200,
+    ])
   })
 
   it('issues no token of the gateway for a name of the issuer', async () => {

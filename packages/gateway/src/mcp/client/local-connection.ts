@@ -189,14 +189,16 @@ export class LocalConnection {
     return error ? refusal('the server did not resume the earlier connection', error.message) : { ok: true }
   }
 
-  #begin(join: Join, { tenant = this.#options.tenant, principal }: LocalIdentity): Conversation | undefined {
+  #begin(join: Join, identity: LocalIdentity): Conversation | undefined {
+    const { tenant = this.#options.tenant, principal, person } = identity
     const { mcp, tokens } = this.#options
     const { name, command, args, env, cwd, browser, process = randomBytes(16).toString('hex') } = join
     const address = { transport: 'stdio', command, args, env, cwd, ...(browser && { browser }) } as const
     const onStderr = (text: string): void => this.#write(STDERR + JSON.stringify(text))
     const spender = { tenant, principal }
     const known = (): boolean => identityOf(join, tokens)?.principal === principal
-    const caller = { ...spender, session: madeSession(process), known }
+    const behind = person === undefined ? {} : { person }
+    const caller = { ...spender, ...behind, session: madeSession(process), known }
     const conversation = mcp.converse(caller, { kind: 'own', name, address, onStderr })
     this.#program = conversation && { conversation, spender, known }
     return conversation
@@ -276,6 +278,7 @@ const CLOSE_WITHIN = 500
 interface LocalIdentity {
   readonly tenant: string | undefined
   readonly principal: string
+  readonly person?: string
 }
 
 /** The agent of the token; without a token, `agent:local`. */
