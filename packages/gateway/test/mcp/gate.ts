@@ -69,11 +69,18 @@ const COMMAND = fileURLToPath(new URL('../../bin/tollgate.mjs', import.meta.url)
 /** Opens a gateway with these servers, in a new data directory or an earlier one. */
 export async function openGate(
   servers: Readonly<Record<string, ServerEntry>>,
-  { data = join(newFolder(), 'data'), policy = POLICY, log = silent, wait }: GateOptions = {},
+  {
+    data = join(newFolder(), 'data'),
+    policy = POLICY,
+    log = silent,
+    wait,
+    port = 0,
+    config = '',
+  }: GateOptions = {},
 ): Promise<Gate> {
   const isNew = !existsSync(data)
-  if (isNew) await createData(data, { port: 0 }, () => undefined)
-  if (isNew) appendFileSync(join(data, 'tollgate.yaml'), mcpText(servers, wait))
+  if (isNew) await createData(data, { port }, () => undefined)
+  if (isNew) appendFileSync(join(data, 'tollgate.yaml'), mcpText(servers, wait) + config)
   writeFileSync(join(data, 'policy.yaml'), policy)
   const running = await runGateway(readConfig(data), log, { prepare: (gateway) => activate(gateway, policy) })
   const { gateway, url } = running
@@ -119,6 +126,9 @@ interface GateOptions {
   readonly data?: string
   readonly policy?: string
   readonly log?: Log
+  readonly port?: number
+  /** Further lines of a new configuration. */
+  readonly config?: string
   /** How long calls wait for approvals. */
   readonly wait?: string | undefined
 }
