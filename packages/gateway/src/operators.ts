@@ -23,7 +23,7 @@ interface Operators {
 
 const CONNECTIONS = 64
 // A web page cannot address the socket, so one name is enough.
-const NAMES = { hosts: new Set(['localhost']), scheme: 'http' } as const
+const NAMES = { hosts: new Set(['localhost']), scheme: 'http', origins: new Set<string>() } as const
 
 /**
  * Opens the socket of a data directory. A failure is logged and returns undefined, because agents are governed without the

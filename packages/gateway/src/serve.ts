@@ -22,6 +22,8 @@ export interface ListenOptions {
   readonly tls?: { readonly cert: string; readonly key: string }
   /** Additional hostnames that clients may use for the gateway. */
   readonly hosts?: readonly string[]
+  /** The other origins whose web pages may use the gateway. */
+  readonly cors?: readonly string[]
   readonly connections?: number
   /** Milliseconds for a whole request to arrive. Default: 30 seconds. */
   readonly patience?: number
@@ -122,7 +124,7 @@ function isLoopback(address: string): boolean {
   return address === '::1' || (isIP(address) === 4 && address.startsWith('127.'))
 }
 
-function namesOf({ host, hosts = [], tls }: ListenOptions): Names {
+function namesOf({ host, hosts = [], cors = [], tls }: ListenOptions): Names {
   // A wildcard address is not a name that a client can use.
   const own = host === '0.0.0.0' || host === '::' ? [] : [host]
   const all = [
@@ -131,7 +133,8 @@ function namesOf({ host, hosts = [], tls }: ListenOptions): Names {
     '[::1]',
     ...[...own, ...hosts].map((name) => (isIP(name) === 6 ? `[${name}]` : name)),
   ]
-  return { hosts: new Set(all.map((name) => name.toLowerCase())), scheme: tls ? 'https' : 'http' }
+  const known = new Set(all.map((name) => name.toLowerCase()))
+  return { hosts: known, scheme: tls ? 'https' : 'http', origins: new Set(cors) }
 }
 
 function tlsOptions(listen: ListenOptions): Parameters<typeof createTlsServer>[0] {

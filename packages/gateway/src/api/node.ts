@@ -7,6 +7,7 @@ import type { Log } from '../log.ts'
 import type { HttpRefusal } from '../telemetry/families.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { problemReply, SECURITY_HEADERS, type App } from './app.ts'
+import { listedOrigin, preflightReply, readableBy } from './cors.ts'
 import { tooLarge } from './fetch.ts'
 import { Problem, type ProblemCode } from './problem.ts'
 import type { DoorRequest, Reply } from './route.ts'
@@ -16,6 +17,8 @@ export interface Names {
   /** Lower case, without port; IPv6 addresses in brackets. */
   readonly hosts: ReadonlySet<string>
   readonly scheme: 'http' | 'https'
+  /** The other origins whose web pages may use the gateway. */
+  readonly origins: ReadonlySet<string>
 }
 
 interface ListenerOptions {
@@ -41,9 +44,12 @@ export function listener(
     try {
       const refused = refusalOf(request, names)
       if (refused) metrics.refused(REFUSED_AS[refused.code] ?? 'malformed')
-      const reply = refused ? refusal(refused) : await app.answer(askedBy(request, response))
+      const reply = refused
+        ? refusal(refused)
+        : (preflightFor(request, names) ?? (await app.answer(askedBy(request, response))))
       if (reply.status === 429) await delay(REFUSAL_PAUSE_MS)
-      await send(request, response, reply)
+      const origin = listedOrigin(request, names.origins)
+      await send(request, response, origin === undefined ? reply : readableBy(origin, reply))
     } catch (fault) {
       // Closes the connection, so that half an answer is not taken for a complete one. Data already written is still sent.
       log('warn', 'an answer was interrupted', { fault: fault instanceof Error ? fault.name : typeof fault })
@@ -51,6 +57,13 @@ export function listener(
       else response.destroy()
     }
   }
+}
+
+/** Browsers send a preflight without a token, before the request of a page. */
+function preflightFor(request: IncomingMessage, { origins }: Names): Reply | undefined {
+  const origin = listedOrigin(request, origins)
+  const reply = origin === undefined ? undefined : preflightReply(request)
+  return reply && { ...reply, headers: { ...SECURITY_HEADERS, ...reply.headers } }
 }
 
 function refusal(problem: Problem): Reply {
@@ -102,7 +115,8 @@ function refusalOf(request: IncomingMessage, names: Names): Problem | undefined 
   // Protects against DNS rebinding: the browser sends the attacker's hostname.
   const host = headers.host?.toLowerCase() ?? ''
   if (!names.hosts.has(host.replace(/:[0-9]{1,5}$/, ''))) return new Problem('host-unknown')
-  if (headers.origin !== undefined && !isOwn(headers.origin.toLowerCase(), host, names)) {
+  const { origin } = headers
+  if (origin !== undefined && !names.origins.has(origin) && !isOwn(origin.toLowerCase(), host, names)) {
     return new Problem('origin-forbidden')
   }
   return url.startsWith('/') ? undefined : new Problem('request-invalid', 'the request target is not a path')

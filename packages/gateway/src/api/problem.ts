@@ -57,7 +57,8 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
   'origin-forbidden': {
     status: 403,
     title: 'The request comes from a web page of another origin.',
-    remedy: 'Call the gateway from a program or from its own origin.',
+    remedy:
+      'Call the gateway from a program or from its own origin, or ask an operator to list the origin in `cors`.',
   },
   'not-found': { status: 404, title: 'Not found, or the token may not see it.' },
   'method-not-allowed': { status: 405, title: 'The route does not support this method.' },

@@ -13,7 +13,8 @@ export function readCors(reader: Reader, place: Place): readonly string[] {
     const text = reader.textLine(item, 'an origin in `cors`')
     if (text === undefined) return []
     // Only the exact form that browsers send: `https://APP.example/` would never match.
-    if (problemOfUrl(text) === undefined && new URL(text).origin === text) return [text]
+    if (problemOfUrl(text) === undefined && new URL(text).origin === text && !text.includes('*'))
+      return [text]
     reader.note(
       item,
       'an origin must be exactly as browsers send it, such as `https://app.example.com` or `http://localhost:5173`, without path and `*`',

@@ -27,6 +27,12 @@ listen:
 # Further hostnames of the gateway, as clients write them in its URL.
 # hosts: [gate.example.com]
 
+# Web pages of other origins that may use the gateway with a token, exactly as browsers name them.
+# cors: ["https://app.example.com"]
+
+# OpenID Connect issuer whose access tokens agents and people can use instead of tokens of the gateway.
+# sign-in: { issuer: "https://login.example.com", audience: "https://gate.example.com/mcp" }
+
 # Policy file. Paths are relative to this directory. A change takes effect with \`tollgate policy activate\`.
 policy: policy.yaml
 

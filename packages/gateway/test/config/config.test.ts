@@ -74,20 +74,22 @@ describe('readConfig', () => {
   it('reads every setting that init writes as a comment', () => {
     const text = defaultConfigText({ ledger: 'tollgate.local/x', port: 1 })
     const open = text.replace(
-      /^( *)# (tls|ca|hosts|retention|head-guard|keys|webhooks|telemetry|browser): /gm,
+      /^( *)# (tls|ca|hosts|cors|sign-in|retention|head-guard|keys|webhooks|telemetry|browser): /gm,
       '$1$2: ',
     )
     expect(
       open
         .split('\n')
         .filter((line) =>
-          /^ *(tls|ca|hosts|retention|head-guard|keys|webhooks|telemetry|browser):/.test(line),
+          /^ *(tls|ca|hosts|cors|sign-in|retention|head-guard|keys|webhooks|telemetry|browser):/.test(line),
         ),
-    ).toHaveLength(9)
+    ).toHaveLength(11)
     expect(read(open)).toMatchObject({
       listen: { tls: { cert: '/path/to/cert.pem', key: '/path/to/key.pem' } },
       ca: '/path/to/ca.pem',
       hosts: ['gate.example.com'],
+      cors: ['https://app.example.com'],
+      signIn: { issuer: 'https://login.example.com', audience: ['https://gate.example.com/mcp'] },
       retention: { sessions: 30 * 86_400_000 },
       headGuard: '/var/lib/tollgate-heads',
       passphraseCommand: ['pass', 'show', 'tollgate'],

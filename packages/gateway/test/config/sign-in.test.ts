@@ -84,3 +84,23 @@ describe('`sign-in` in the configuration', () => {
     expect(mistakes(`sign-in: ${signIn}`)).toContain(message)
   })
 })
+
+describe('`cors` in the configuration', () => {
+  it('lists origins', () => {
+    const origins = ['https://app.example.com', 'http://localhost:5173', 'https://app.example.com:8443']
+    expect(read(`cors: ${JSON.stringify(origins)}`).cors).toEqual(origins)
+    expect(read('').cors).toEqual([])
+  })
+
+  it.each([
+    ...['*', 'null', 'https://*.example.com', 'https://app.example.com/', 'https://APP.example.com'],
+    ...[
+      'https://app.example.com:443',
+      'http://app.example.com',
+      'app.example.com',
+      'https://u:p@app.example.com',
+    ],
+  ])('refuses %s', (origin) => {
+    expect(mistakes(`cors: [${JSON.stringify(origin)}]`)).toContain('exactly as browsers send it')
+  })
+})

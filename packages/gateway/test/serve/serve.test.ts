@@ -170,7 +170,7 @@ describe('over a socket', () => {
 test('an error while answering closes the connection, and the gateway continues', async () => {
   const lines: string[] = []
   const app = { answer: () => Promise.reject(new Error('secret')) } as unknown as App
-  const names = { hosts: new Set(['127.0.0.1']), scheme: 'http' } as const
+  const names = { hosts: new Set(['127.0.0.1']), scheme: 'http', origins: new Set<string>() } as const
   const answer = listener(app, {
     names,
     log: (_, message, fields) => void lines.push(message, JSON.stringify(fields)),

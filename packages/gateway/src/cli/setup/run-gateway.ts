@@ -190,7 +190,7 @@ function serveAt(
   doors: readonly Door[],
   shared: SharedByDoors,
 ): Promise<Served> {
-  const { listen, hosts, limits } = config
+  const { listen, hosts, cors, limits } = config
   return serve(
     {
       kernel,
@@ -204,7 +204,7 @@ function serveAt(
       limits: { body: limits.body },
       ...shared,
     },
-    { ...listen, port, hosts, connections: limits.connections, operators: config.data },
+    { ...listen, port, hosts, cors, connections: limits.connections, operators: config.data },
     doors,
   )
 }
