@@ -1,34 +1,17 @@
 // Finds the verb of a tool's name, and the class of that verb with its object.
 
 import type { EffectClass } from '@tollgate/evidence'
+import { idiomOf, OPEN, PREVIEW, RUNNING, type NameWord } from './effect-idioms.ts'
 import { BINDING, headOf, isKeeper, raised } from './effect-object.ts'
-import { claimsReading, stricter, wordsOf } from './effect-words.ts'
-import {
-  COMPUTED,
-  firm,
-  loose,
-  READING_LANGUAGES,
-  setOf,
-  shown,
-  VAGUE,
-  type VagueVerb,
-} from './effect-verbs.ts'
-
-/** The word of a name that implies an effect class. `vague` is set if the word alone does not decide the class. */
-export interface NameWord {
-  readonly word: string
-  readonly effect: EffectClass
-  readonly vague?: VagueVerb
-  /** Whether it is often a noun: `message_from_link` reads a message. The first word of the description can tell. */
-  readonly isNoun?: boolean
-}
+import { stricter, wordsOf } from './effect-words.ts'
+import { COMPUTED, firm, loose, setOf, shown, VAGUE, type VagueVerb } from './effect-verbs.ts'
 
 const MAX_NAME = 256
 
 /** Finds the word of a tool's name that implies its effect class; undefined if it has no verb. Ignores `server` at its start. */
 export function effectWordInName(name: string, server = ''): NameWord | undefined {
   const all = wordsOf(name.slice(0, MAX_NAME))
-  const words = withoutTool(without(all, wordsOf(server.slice(0, MAX_NAME))))
+  const words = asVerb(without(all, wordsOf(server.slice(0, MAX_NAME))))
   const at = verbAt(words)
   if (at === -1) return shownBy(words.at(-1) ?? '')
   const main = effectWordAt(words, at, all)
@@ -46,12 +29,13 @@ function isWorse({ word: verb, effect }: NameWord, words: readonly string[], wor
   return RUNNING.has(verb) && firm.get(word) === 'admin'
 }
 
+/** `order_status` shows a status. */
 function shownBy(word: string): NameWord | undefined {
-  return shown.has(word) ? { word, effect: 'read', vague: { floor: 'read', otherwise: 'read' } } : undefined
+  return shown.has(word) ? { word, effect: 'read', isShown: true } : undefined
 }
 
 const JOINING = setOf('and or then')
-const GRIM = setOf('delete remove destroy erase purge wipe execute send pay create update')
+const GRIM = setOf('delete remove destroy erase purge wipe execute send pay')
 
 function without(words: readonly string[], server: readonly string[]): readonly string[] {
   const isPrefix =
@@ -59,9 +43,14 @@ function without(words: readonly string[], server: readonly string[]): readonly 
   return isPrefix ? words.slice(server.length) : words
 }
 
-/** `CategorySearchTool` is a search. */
-function withoutTool(words: readonly string[]): readonly string[] {
-  return words.length > 1 && words.at(-1) === 'tool' ? words.slice(0, -1) : words
+/** `CategorySearchTool` is a search, and `log_reader` reads. */
+function asVerb(words: readonly string[]): readonly string[] {
+  const last = words.at(-1) ?? ''
+  if (words.length > 1 && last === 'tool') return words.slice(0, -1)
+  const verb = [last.slice(0, -2), last.slice(0, -1)].find((each) => firm.has(each))
+  const isDoer = last.endsWith('er') || last.endsWith('or')
+  const hasVerb = words.some((word) => firm.has(word) || loose.has(word) || VAGUE.has(word))
+  return isDoer && !hasVerb && verb !== undefined ? [...words.slice(0, -1), verb] : words
 }
 
 /** The place of the verb: a firm one, else one at the beginning, else one in the middle or at the end. */
@@ -96,57 +85,41 @@ function isThing(word: string): boolean {
 
 const THINGS: ReadonlySet<EffectClass> = new Set(['pay', 'write'])
 const ONLY_VERBS = setOf('change close stop swap select override exit merge refresh use place')
-const OPEN = 'open'
 const AGENT = 'agent'
-const PREVIEW = 'preview'
 // Verbs that often name a thing, and the verbs that act on its record.
 const RUNNABLE = setOf('run trigger signal')
 const RECORDING = setOf('create get update upsert delete remove complete cancel describe')
-const OPENED = setOf(
-  'node nodes note notes file files page url link document mail message email site attachment',
-)
-const LIKE_SEARCH = setOf('search lookup')
-const RUNNING = setOf('run start perform execute')
-const HTTP = setOf('post put patch')
 
 function effectWordAt(words: readonly string[], at: number, all: readonly string[]): NameWord {
   const word = words[at] ?? ''
   const after = words.slice(at + 1)
   const objects = after.length > 0 ? after : words.slice(0, at)
-  // Opening a ticket or an account creates one.
-  if (word === OPEN) return { word, effect: at > 0 || OPENED.has(headOf(after)) ? 'read' : 'write' }
-  if (RUNNING.has(word) && LIKE_SEARCH.has(words.at(-1) ?? '')) return { word, effect: 'read' }
-  if (RUNNING.has(word) && after.some((each) => READING_LANGUAGES.has(each))) return { word, effect: 'read' }
-  if (RUNNING.has(word) && (claimsReading(after) || isReadQuery(after))) return { word, effect: 'read' }
-  if (word === PREVIEW && at === 0)
-    return { word, effect: 'read', isNoun: true, vague: { floor: 'read', otherwise: 'read' } }
-  // `run_details` shows a run, and `pipeline_run` may show one: its description decides.
-  if (word === 'run' && shown.has(after[0] ?? '')) return { word, effect: 'read' }
-  if (word === 'run' && at > 0 && after.length === 0)
-    return { word, effect: 'execute', vague: { floor: 'read', otherwise: 'execute' } }
-  if (words[0] === 'api' && HTTP.has(word))
-    return { word, effect: 'write', vague: { floor: 'write', otherwise: 'write' } }
-  if (word === 'request' && at === 0) return { word, effect: 'write' }
+  const idiom = idiomOf({ word, at, words, after, all })
+  if (idiom !== undefined) return idiom
   const vague = VAGUE.get(word)
+  if (vague !== undefined) return vagueAt(word, vague, objects, all)
   const effect = firm.get(word) ?? loose.get(word) ?? 'admin'
-  if (vague === undefined && effect === 'read' && at > 0 && (loose.has(words[0] ?? '') || loose.has(word))) {
+  if (effect === 'read' && at > 0 && (loose.has(words[0] ?? '') || loose.has(word))) {
     // `order_list` lists orders, `share_list` shares a list, `zoom_view` shows none: only the description tells.
     return { word, effect, isNoun: true, vague: { floor: 'read', otherwise: 'read' } }
   }
-  if (vague === undefined) return softened(raised(word, effect, objects, all), firm.has(word), at)
-  if (COMPUTED.get(word)?.has(headOf(objects)) === true && !isKeeper(headOf(objects)))
-    return { word, effect: 'read' }
-  // An object such as `access` decides more than the verb.
+  return softened(raised(word, effect, objects, all), firm.has(word), at)
+}
+
+/** A vague verb with its object: `generate_url` only computes, and an object such as `access` decides more than the verb. */
+function vagueAt(
+  word: string,
+  vague: VagueVerb,
+  objects: readonly string[],
+  all: readonly string[],
+): NameWord {
+  const head = headOf(objects)
+  if (COMPUTED.get(word)?.has(head) === true && !isKeeper(head)) return { word, effect: 'read' }
   const base = stricter(vague.floor, 'write')
   const { effect: floor } = raised(word, base, objects, all)
   return floor === base
     ? { word, effect: vague.otherwise, vague }
     : { word, effect: floor, vague: { floor, otherwise: floor } }
-}
-
-/** `execute_read_query`: the server accepts only reading queries. */
-function isReadQuery(words: readonly string[]): boolean {
-  return words.some((word, i) => word === 'query' && words[i - 1] === 'read')
 }
 
 /** A word that is often a noun: the description can raise it at the beginning, and decides elsewhere. */

@@ -11,7 +11,6 @@ const KEEPING = setOf(
   'create add put insert register delete remove rotate manage generate replace write issue assign unassign set attach detach invite reinvite refresh',
 )
 const CHANGING = setOf('update edit change modify')
-const SETTING = setOf('set put update edit change')
 
 /** The class of a verb with its object. A read is not raised: `get_order` orders nothing. */
 export function raised(
@@ -29,10 +28,12 @@ export function raised(
     return { word, effect: 'write' }
   // Taking a label off a thing deletes nothing.
   if (DELETING.has(word) && word !== 'delete' && MARKS.has(head)) return { word, effect: 'write' }
+  if (word === 'send' && INPUTS.has(head)) return { word: `send … ${head}`, effect: 'execute' }
+  if (word === 'terminate' && PROGRAMS.has(head)) return { word, effect: 'execute' }
+  if (RECORDS.get(word)?.has(head) === true) return { word, effect: 'write' }
   if (word === 'push' && PUBLISHED.has(head)) return { word, effect: 'send' }
   const grave = objects.find((each) => GRAVE.has(each))
   if (grave !== undefined) return to('admin', grave)
-  if (SETTING.has(word) && objects.some((each) => CONFIG.has(each))) return to('admin', 'config')
   if (CLIENTS.has(head) && all.some((each) => IDENTITY.has(each))) return to('admin', head)
   if (isKept(word, head) || isMembership(word, head, objects)) return to('admin', head)
   if (MONEY.has(head) && (MAKING.has(word) || (head === 'subscription' && CHANGING.has(word))))
@@ -40,15 +41,22 @@ export function raised(
   if (isPaid(word, head)) return to('pay', head)
   if (RUNS.has(head) && MAKING.has(word)) return to('execute', head)
   if (word === 'forward' && objects.includes('port')) return { word: 'port … forward', effect: 'execute' }
-  if (MESSAGES.has(head) && LAUNCHING.has(word)) return { word: `${word} … ${head}`, effect: 'send' }
+  if ((MESSAGES.has(head) || head === 'campaign') && LAUNCHING.has(word))
+    return { word: `${word} … ${head}`, effect: 'send' }
   if (MESSAGES.has(head) && (MAKING.has(word) || word === 'push')) return to('send', head)
   return { word, effect }
 }
 
+const PROGRAMS = setOf('process app session program task command')
+const INPUTS = setOf('command commands input inputs key keys keystroke keystrokes')
+// Nothing runs after these.
+const RECORDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['start', setOf('session timer conversation thread chat')],
+  ['build', setOf('index collection list graph')],
+])
 // A campaign that starts is sent.
 const LAUNCHING = setOf('trigger start launch')
 const COMMENTS = setOf('comment comments note notes review')
-const CONFIG = setOf('config configuration')
 // The parts of a login service that decide who may enter.
 const IDENTITY = setOf('auth iam oauth identity sso okta')
 const CLIENTS = setOf('application client server connection')
@@ -96,7 +104,9 @@ export function isKeeper(head: string): boolean {
 }
 
 /** Words that end the object of a verb. */
-export const BINDING: ReadonlySet<string> = setOf('by to from for of in with on at as into via against')
+export const BINDING: ReadonlySet<string> = setOf(
+  'by to from for of in with on at as into via against about between',
+)
 
 /** The thing that a verb acts on: the last word before a preposition. */
 export function headOf(objects: readonly string[]): string {

@@ -9,8 +9,8 @@ export interface EffectWord {
   readonly effect: EffectClass
 }
 
-// The classes by possible damage. In doubt the stricter one counts.
-const ORDER: readonly EffectClass[] = ['read', 'write', 'delete', 'send', 'execute', 'pay', 'admin']
+// The classes by possible damage, as in docs/policy.md. In doubt the stricter one counts.
+const ORDER: readonly EffectClass[] = ['read', 'write', 'send', 'delete', 'execute', 'pay', 'admin']
 
 /** The stricter of two classes. */
 export function stricter(a: EffectClass, b: EffectClass): EffectClass {
@@ -45,12 +45,16 @@ export function wordsOf(text: string): readonly string[] {
   return words
 }
 
-/** Whether words claim that a query only reads. */
+/** Whether words claim that a query only reads: "read-only", "a SELECT query", "only SELECT". */
 export function claimsReading(words: readonly string[]): boolean {
-  return words.some(
-    (word, i) => word === 'readonly' || word === 'select' || (word === 'only' && words[i - 1] === 'read'),
-  )
+  return words.some((word, i) => {
+    const [before = '', after = ''] = [words[i - 1], words[i + 1]]
+    if (word === 'select') return before === 'only' || QUERIES.has(after)
+    return word === 'readonly' || (word === 'only' && before === 'read')
+  })
 }
+
+const QUERIES = new Set(['query', 'queries', 'statement', 'statements', 'only'])
 
 const SECRETS = new Set(
   'env environment secret secrets password passwords credential credentials token tokens apikey keychain vault'.split(

@@ -4,17 +4,21 @@
 import type { EffectClass, JsonObject } from '@tollgate/evidence'
 import { hintOf, textOf } from './offer.ts'
 import { argumentsOf, choicesOf, takesId, valuesOf } from './effect-arguments.ts'
-import { effectWordInName, type NameWord } from './effect-name.ts'
-import { actionsIn, beginsWithRead, strongActionsIn } from './effect-text.ts'
-import { firm, READING_LANGUAGES, type VagueVerb } from './effect-verbs.ts'
+import { foreignAction } from './effect-foreign.ts'
+import type { NameWord } from './effect-idioms.ts'
+import { effectWordInName } from './effect-name.ts'
 import {
-  claimsReading,
-  MAX_READ,
-  mentionsSecrets,
-  stricter,
-  wordsOf,
-  type EffectWord,
-} from './effect-words.ts'
+  actionsIn,
+  beginsWithRead,
+  consequencesIn,
+  isThing,
+  onlyReads,
+  strongActionsIn,
+} from './effect-text.ts'
+import { isOpenSql, isReadingQuery } from './effect-queries.ts'
+import { byArguments, byFlags, hinted, type Judged } from './effect-signs.ts'
+import { firm, setOf, type VagueVerb } from './effect-verbs.ts'
+import { mentionsSecrets, stricter, type EffectWord } from './effect-words.ts'
 
 /** The guessed effect of a tool, with its reason. */
 export interface Guess {
@@ -45,21 +49,19 @@ export function guess(tool: string, listed: JsonObject, server = ''): Guess {
   }
 }
 
-type Judged = Pick<Guess, 'effect' | 'because'>
-
 /** The class by the name, then by the arguments and the description, then by the annotations. Each step only raises it. */
 function effectOf(tool: string, listed: JsonObject, server: string): Judged {
   const name = effectWordInName(tool, server)
   const named =
-    name === undefined
+    name === undefined || (name.isShown === true && textOf(listed, 'description') !== '')
       ? unnamed(tool, listed)
       : name.vague
         ? vague(tool, name, name.vague, listed)
         : clear(tool, name, listed)
   // The choices of a reading tool are often filters, such as `build_failed`.
-  const isReading = name?.effect === 'read' && !name.vague
+  const isReading = name?.effect === 'read' && !name.vague && name.isShown !== true
   const choices = choicesOf(tool, listed).filter(({ word }) => !isReading || firm.has(word))
-  return hinted(listed, name, byArguments(listed, name, worst(named, choices, OFFERS)))
+  return hinted(listed, byFlags(listed, name, byArguments(tool, listed, name, worst(named, choices, OFFERS))))
 }
 
 /** A name with a clear verb. A description can only raise it. */
@@ -70,49 +72,30 @@ function clear(tool: string, name: NameWord, listed: JsonObject): Judged {
   const strong = strongActionsIn(description)
   if (name.effect === 'execute' && isReadingQuery(tool, description))
     return worst({ ...own, effect: 'read' }, strong)
-  // A download is saved somewhere.
-  if (name.word === 'download')
+  // A copy of what was read is saved somewhere.
+  if (COPYING.has(name.word))
     return worst(
       own,
       strong.filter(({ effect }) => effect !== 'write'),
     )
   if (name.effect === 'read') return worst(own, strong)
+  if (name.word === 'add' && computes(listed)) return { effect: 'read', because: 'it calculates' }
   // "Create" is vague: the description of `create_call` begins with "place a call".
   if (ADDING.has(name.word)) return worst(own, [...actionsIn(description).slice(0, 1), ...strong])
   // Accepting a claim may refund it.
-  return worst(
-    own,
-    strong.filter(({ effect }) => effect === 'pay'),
-  )
-}
-
-/** Whether it runs queries in a language in which nothing can be written, such as PromQL. */
-function isReadingQuery(tool: string, description: string): boolean {
-  const [first = ''] = description.slice(0, MAX_READ).toLowerCase().split('.')
-  const words = wordsOf(first)
-  return (
-    wordsOf(tool.slice(0, MAX_NAME)).at(-1) === 'query' && words.some((each) => READING_LANGUAGES.has(each))
-  )
-}
-
-const MAX_NAME = 256
-
-/** Whether a description mentions SQL that may also write. */
-function isOpenSql(description: string): boolean {
-  const words = wordsOf(description.slice(0, MAX_READ))
-  return words.includes('sql') && !claimsReading(words)
+  return worst(own, consequencesIn(description))
 }
 
 /** A name with a vague verb, such as "manage": the strictest action of the description, but not below the verb's floor. */
 function vague(
   tool: string,
   { word, isNoun }: NameWord,
-  { floor, otherwise }: VagueVerb,
+  { floor, otherwise, isMild }: VagueVerb,
   listed: JsonObject,
 ): Judged {
   if (word === 'convert' && !takesId(listed)) return unnamed(tool, listed)
   const description = textOf(listed, 'description')
-  if (isNoun === true && beginsWithRead(description)) {
+  if ((isNoun === true && beginsWithRead(description)) || (isMild === true && onlyReads(description, word))) {
     return worst(
       { effect: 'read', because: 'its description begins with reading' },
       strongActionsIn(description),
@@ -122,18 +105,30 @@ function vague(
   // A noun that is an action elsewhere, and a description that names none: the noun counts.
   const isUnclear = isNoun === true && actions.every(({ effect }) => effect === 'read')
   const least = isUnclear ? stricter(floor, otherwise) : floor
-  if (actions.length === 0 && choicesOf(tool, listed).length === 0)
-    return { effect: otherwise, because: `its name contains only \`${word}\`` }
+  if (actions.length === 0 && choicesOf(tool, listed).length === 0) {
+    // `page_scan` may be a scan of a page, or something else.
+    const isKnown = isThing(description) || foreignAction(description)?.effect === 'read'
+    return otherwise === 'read' && description !== '' && !isKnown
+      ? UNCLEAR
+      : { effect: otherwise, because: `its name contains only \`${word}\`` }
+  }
   return worst({ effect: least, because: `its name contains \`${word}\`` }, actions)
 }
 
 /** A name without a verb: the strictest action of the description. */
 function unnamed(tool: string, listed: JsonObject): Judged {
   const description = textOf(listed, 'description')
-  const [first, ...more] = [...actionsIn(description), ...strongActionsIn(description)]
-  if (first === undefined) return chosen(tool, listed)
+  const [first = foreignAction(description), ...more] = [
+    ...actionsIn(description),
+    ...strongActionsIn(description),
+  ]
+  if (first === undefined) return isThing(description) ? THING : chosen(tool, listed)
   return worst({ effect: first.effect, because: `its description contains \`${first.word}\`` }, more)
 }
+
+const THING: Judged = { effect: 'read', because: 'its description names information' }
+
+const OFFERS = 'it offers the action'
 
 /** A tool that only its choices describe. A choice without a known verb may do anything. */
 function chosen(tool: string, listed: JsonObject): Judged {
@@ -155,44 +150,19 @@ function worst(own: Judged, actions: readonly EffectWord[], source = 'its descri
   )
 }
 
-/** Commands and code as arguments run, unless the verb only looks at them. A request with a free method can do anything. */
-function byArguments(listed: JsonObject, name: NameWord | undefined, before: Judged): Judged {
-  const names = new Set(argumentsOf(listed).map((each) => each.toLowerCase()))
-  const [command] = [...names].filter((each) => COMMANDS.has(each))
-  const isRequest = names.has('method') && (names.has('endpoint') || names.has('url'))
-  const given = command ?? (isRequest ? 'method' : undefined)
-  // A thing that is created with a code often has a number.
-  if (given === 'code' && before.effect === 'write' && name?.effect === 'write' && !name.vague) return before
-  const isClaimed = claimsReading(wordsOf(textOf(listed, 'description').slice(0, MAX_READ)))
-  const isLooking = name?.effect === 'read' && (name.word !== 'query' || isClaimed)
-  if (given === undefined || isLooking || stricter(before.effect, 'execute') === before.effect) return before
-  return { effect: 'execute', because: `it takes the argument \`${given}\`` }
+/** Whether its arguments are those of a calculation: `add(a, b)`. */
+function computes(listed: JsonObject): boolean {
+  const names = argumentsOf(listed)
+  return names.length > 1 && names.every((name) => OPERANDS.has(name.toLowerCase()))
 }
 
-const OFFERS = 'it offers the action'
-/** Annotations come from the server, so they never make a class milder. */
-function hinted(listed: JsonObject, name: NameWord | undefined, before: Judged): Judged {
-  const { effect, because } = before
-  if (effect === 'read' && hintOf(listed, 'readOnlyHint') === false) {
-    return { effect: 'admin', because: `${because}, but its server does not mark it as read-only` }
-  }
-  const isDestructive = hintOf(listed, 'destructiveHint') === true
-  // A destructive write is a change. Reading and adding change nothing.
-  const isChange = effect === 'write' && !ADDING.has(name?.word ?? '')
-  if (!isDestructive || isChange || stricter(effect, 'delete') === effect) return before
-  return { effect: 'delete', because: `${because}, and its server marks it as destructive` }
-}
-
-const ADDING = wordSet('create add insert append make new')
-const COMMANDS = wordSet('command cmd commands cli_command script code sql statement')
-const DESTINATIONS = wordSet(
+const OPERANDS = setOf('a b c x y num1 num2 number1 number2 numbers')
+const COPYING = setOf('download screenshot capture scrape crawl')
+const ADDING = setOf('create add insert append make new')
+const DESTINATIONS = setOf(
   'url urls uri endpoint webhook webhook_url host hostname domain to cc bcc recipient recipients email emails',
 )
-const SINKS = wordSet(
+const SINKS = setOf(
   'command cmd script code sql query path paths file filename source destination url uri endpoint webhook host to cc bcc recipient ' +
     'recipients amount',
 )
-
-function wordSet(words: string): ReadonlySet<string> {
-  return new Set(words.split(' '))
-}

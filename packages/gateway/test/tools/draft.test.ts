@@ -87,6 +87,13 @@ function effects(policy: Policy): Readonly<Record<string, EffectClass>> {
   return Object.fromEntries(policy.tools.map(({ name, effect }) => [name.source, effect]))
 }
 
+const DEFAULT_HINTS = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+}
+
 describe('the effect of a tool', () => {
   const cases: readonly (readonly [EffectClass, string, string, JsonObject])[] = [
     ['read', 'get_file', 'Get a file', {}],
@@ -111,11 +118,14 @@ describe('the effect of a tool', () => {
     ['send', 'get_file', 'Get a file. Then send it to the author.', { readOnlyHint: true }],
     // They can make it stricter.
     ['delete', 'get_file', 'Get a file', { destructiveHint: true }],
-    ['delete', 'create_file', 'Create a file', { destructiveHint: true }],
+    ['write', 'get_file', 'Get a file', { readOnlyHint: false }],
     // A destructive write is a change.
+    ['write', 'create_file', 'Create a file', { destructiveHint: true }],
     ['write', 'edit_file', 'Edit a file', { destructiveHint: true }],
     ['send', 'send_mail', 'Send a mail', { destructiveHint: true }],
-    ['admin', 'get_file', 'Get a file', { readOnlyHint: false }],
+    // Some frameworks give every tool all hints with the defaults.
+    ['read', 'get_file', 'Get a file', DEFAULT_HINTS],
+    ['delete', 'get_file', 'Get a file', { ...DEFAULT_HINTS, openWorldHint: false }],
     // Nouns that are also verbs.
     ['read', 'get_email', 'Get an email', {}],
     ['read', 'get_checkout', 'Get a checkout', {}],
@@ -169,10 +179,56 @@ describe('the effect of a tool', () => {
     ['read', 'pages', 'Returns pages that are subject to change', {}],
     ['write', 'page_before', 'Return to the page before', {}],
     ['read', 'pages', 'Call this first. Returns pages', {}],
+    ['read', 'get_bill', 'Get the bill that Stripe will charge, and the last 5 commits', {}],
+    ['read', 'wait_for_it', 'Wait until it deletes a file or stops', {}],
+    ['read', 'get_site', 'Get a site from example.com, after creating or editing it', {}],
+    ['read', 'get_page', 'Get a page of the list that\nsend requests return', {}],
+    ['read', 'check_disk', 'Check a disk. It deletes nothing.', {}],
+    ['delete', 'check_disk', 'Check a disk. It also deletes files.', {}],
+    ['delete', 'check_disk', 'Check a disk, then delete files with no owner', {}],
+    ['send', 'cancel_visit', 'Cancel a visit. This will send a mail to all.', {}],
+    ['write', 'cancel_visit', 'Cancel a visit. Send the reason as text.', {}],
+    // A vague verb that reads, and one that may not.
+    ['read', 'process_text', 'Parse a text and return its links', {}],
+    ['write', 'process_funds', 'Check and transfer funds', {}],
+    ['pay', 'process_payment', 'Check a payment', {}],
+    ['read', 'request_quote', 'Get a quote', {}],
+    ['admin', 'request_access', 'Ask for access', {}],
+    // What a verb means beside other words.
+    ['read', 'run_security_audit', 'Run an audit', {}],
+    ['read', 'run_query', 'Run a read-only query', {}],
+    ['execute', 'run_query', 'Run a query. Say SELECT first', {}],
+    ['execute', 'send_command', 'Send a command', {}],
+    ['execute', 'open_terminal', 'Open a terminal', {}],
+    ['write', 'start_session', 'Start a session', {}],
+    ['write', 'log_time', 'Log the time of a task', {}],
+    ['write', 'check_out', 'Check out', {}],
+    ['admin', 'log_in', 'Log in', {}],
+    ['read', 'test_connection', 'Test the connection', {}],
+    ['execute', 'test_app', 'Test the app', {}],
+    // A name without a verb: its description has to name information.
+    ['read', 'taxa', 'Information about a taxon', {}],
+    ['read', 'page_history', 'Full history of a page', {}],
+    ['read', 'page_history', '', {}],
+    ['admin', 'wreck_history', 'Wreck the history', {}],
+    ['admin', 'zap', 'Zaps a page. Returns its name.', {}],
+    ['read', 'zap', 'Call this first. Returns the name of a page.', {}],
+    ['write', 'zap', 'Zaps a page. Updates its name.', {}],
+    ['admin', 'zap', 'Zap information about a taxon', {}],
+    ['read', 'page_reader', '', {}],
+    ['delete', 'page_remover', '', {}],
+    // Other languages.
+    ['read', 'empresas', 'Buscar empresas por nome', {}],
+    ['read', 'gongsi', '查询公司信息', {}],
+    ['delete', 'gongsi', '查询并删除公司', {}],
+    ['admin', 'gongsi', '公司', {}],
+    ['admin', 'zap_page', 'Creation of the crea page', {}],
     // Vague verbs, and none at all.
     ['delete', 'label_write', 'Create, update or delete a label', {}],
     ['delete', 'manage_contact', 'Create, update, or delete a contact.', {}],
     ['admin', 'manage_access', 'Lists access', {}],
+    // Sending is milder than deleting, as the tiers are.
+    ['delete', 'mail_write', 'Send or delete a mail', {}],
     ['delete', 'lpop', 'Remove and return the first element', {}],
   ]
   test.each(cases)('%s: %s, “%s” %j', (effect, name, description, annotations) => {
@@ -192,6 +248,19 @@ describe('the effect of a tool', () => {
     expect(offering('manage_members', ['list', 'add'])).toBe('admin')
     expect(offering('set_tags', ['add', 'remove'])).toBe('write')
     expect(offering('get_jobs', ['build_failed', 'build_passed'])).toBe('read')
+  })
+
+  test('is a change if a reader can mark what it reads', () => {
+    const inputSchema = { type: 'object', properties: { mark_as_read: {}, limit: {} } }
+    expect(guess('get_messages', { description: 'Get messages', inputSchema }).effect).toBe('write')
+  })
+
+  test('is a read for an addition of numbers', () => {
+    const adding = (...names: string[]): EffectClass => {
+      const properties = Object.fromEntries(names.map((name) => [name, {}]))
+      return guess('add', { description: 'Add two', inputSchema: { type: 'object', properties } }).effect
+    }
+    expect([adding('a', 'b'), adding('a', 'user'), adding()]).toEqual(['read', 'write', 'write'])
   })
 
   test('is execute for commands and code, unless the verb only looks at them', () => {

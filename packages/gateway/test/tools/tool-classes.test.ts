@@ -1,7 +1,5 @@
-// Measures the guessed effect classes with real tools of public servers. The words were chosen with the first table (its two halves
-// were read long ago) and with the first half of the second table. The second half, 280 tools of 64 other servers, was labelled
-// before, and measured once: 87.9 %, and one tool that acts was called a read (the classes before were right for 86.8 % of it). Since
-// then its rows were read too, so its present number says nothing about unseen tools; 87.9 % does.
+// Measures the guessed effect classes with real tools of public servers. Only the numbers of docs/policy.md say how the guesses do
+// with unseen tools: each part there was labelled first and measured once. Since then, the rows of all parts were read.
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -33,6 +31,9 @@ function rowsOf(file: string): readonly Row[] {
 const rows = rowsOf('tool-classes.jsonl')
 // With whole descriptions, as listed by the servers.
 const listed = rowsOf('listed-tool-classes.jsonl')
+// A random sample of packages.
+const sampled = rowsOf('sampled-tool-classes.jsonl')
+const fresh = rowsOf('fresh-tool-classes.jsonl')
 
 /** Whether the words were also chosen with a server's tools. */
 function isTuning({ server }: Row): boolean {
@@ -55,16 +56,18 @@ function measured(part: readonly Row[]): { readonly right: number; readonly mild
   return { right: (100 * right) / part.length, milder }
 }
 
-// Only numbers are compared, so that a failure prints no row of the last part.
-describe('the effect classes of real tools are right, and no tool that acts is called a read', () => {
-  const parts: readonly (readonly [number, string, number, readonly Row[]])[] = [
-    [95.5, 'the 865 tools of the first table', 865, rows],
-    [94, 'the 222 listed tools that the words were chosen with', 222, listed.filter(isTuning)],
-    [87.8, 'the 280 listed tools that were measured last', 280, listed.filter((row) => !isTuning(row))],
+// Only numbers are compared, so that a failure prints no row of a part that was measured last.
+describe('the effect classes of real tools are right, and hardly any tool that acts is called a read', () => {
+  const parts: readonly (readonly [number, string, number, number, readonly Row[]])[] = [
+    [95.5, 'the 865 tools of the first table', 865, 0, rows],
+    [93, 'the 502 listed tools', 502, 0, listed],
+    [95, 'the 272 sampled tools that the words were chosen with', 272, 0, sampled.filter(isTuning)],
+    [76, 'the 225 sampled tools that were measured', 225, 2, sampled.filter((row) => !isTuning(row))],
+    [87, 'the 162 tools that were measured last', 162, 0, fresh],
   ]
-  test.each(parts)('for %d percent of %s', (least, _, size, part) => {
+  test.each(parts)('for %d percent of %s', (least, _, size, milder, part) => {
     expect(part).toHaveLength(size)
     expect(measured(part).right).toBeGreaterThanOrEqual(least)
-    expect(measured(part).milder).toBe(0)
+    expect(measured(part).milder).toBeLessThanOrEqual(milder)
   })
 })
