@@ -62,11 +62,6 @@ describe('a result', () => {
     expect(runs).toBe(1)
   })
 
-  it('that is redacted is replaced by its redacted form', async () => {
-    const { client } = await start(REDACTING)
-    expect(await call(client)).toEqual([{ text: 'the key is [removed]' }, 1])
-  })
-
   it('of bytes is returned as bytes after redaction, and a buffer as a buffer', async () => {
     const { client } = await start({ inspect: () => ({ delivery: 'redacted', output: 'left' }) })
     const given = new TextEncoder().encode('the key')
@@ -124,50 +119,6 @@ describe('a result', () => {
 })
 
 describe('if the answer to a report is lost', () => {
-  const LOST: readonly [string, Fault][] = [
-    ['dropped', { kind: 'drop-after' }],
-    ['cut off', { kind: 'cut' }],
-    ['replaced by garbage', { kind: 'garbage', text: 'ok' }],
-    ['without a delivery', { kind: 'members', members: { delivery: undefined } }],
-    ['with an unknown delivery', { kind: 'members', members: { delivery: 'FULL' } }],
-    ['with an output although it is delivered in full', { kind: 'members', members: { output: 'x' } }],
-  ]
-
-  it.each(LOST)('(%s), a result that the ledger has as `full` is forwarded', async (_, fault) => {
-    const { gateway, client } = await start({ fault: faultsAt('/v1/effects', [fault]) })
-    const [ended, runs] = await call(client)
-    expect(ended).toBe(RESULT)
-    expect(runs).toBe(1)
-    expect(gateway.receipts('effect')).toHaveLength(1)
-  })
-
-  it.each([
-    ['withheld', WITHHOLDING],
-    ['redacted, with a lost output', REDACTING],
-  ])('and it is %s, it is not forwarded', async (_, options) => {
-    const fault = faultsAt('/v1/effects', [{ kind: 'drop-after' }])
-    const { gateway, client } = await start({ ...options, fault })
-    const [thrown, runs] = await call(client)
-    expect(thrown).toBeInstanceOf(Withheld)
-    expect(thrown).toMatchObject({ receipt: gateway.ledger.entries.at(-1)?.id })
-    expect((thrown as Withheld).labels).toHaveLength(1)
-    expect(runs).toBe(1)
-  })
-
-  it('and the ledger cannot be read either, it is not forwarded', async () => {
-    const { client } = await start({
-      fault: ({ path }) => {
-        if (path === '/v1/receipts') return { kind: 'status', status: 500 }
-        return path === '/v1/effects' ? left.shift() : undefined
-      },
-    })
-    const left: Fault[] = [{ kind: 'drop-after' }]
-    const [thrown, runs] = await call(client)
-    expect(thrown).toBeInstanceOf(Withheld)
-    expect(thrown).toMatchObject({ receipt: null, labels: [], findings: [] })
-    expect(runs).toBe(1)
-  })
-
   it('and the ledger has the report of another output, it is not forwarded', async () => {
     const { gateway, client } = await start({
       fault: ({ path, body }) => {

@@ -86,25 +86,6 @@ describe('a thrown error', () => {
     expect(written(thrown)).not.toContain(SECRET)
   })
 
-  it.each<[string, StandInOptions, GuardOptions]>([
-    ['the policy withholds it', { inspect: () => ({ delivery: 'withheld', labels: ['secret'] }) }, {}],
-    [
-      'the redacted form is not a string',
-      { inspect: () => ({ delivery: 'redacted', output: { a: SECRET } }) },
-      {},
-    ],
-    ['the answer is lost', lostAt('/v1/effects', '/v1/receipts'), { onUnreported: 'return' }],
-  ])('does not pass at all if %s', async (_, options, guard) => {
-    const { client } = await start(options)
-    const thrown = await failing(client, leaky(), guard)
-    expect(thrown).toBeInstanceOf(ToolFailed)
-    expect(thrown).toMatchObject({
-      message: '`fs/read_file` failed, but its message is withheld',
-      withheld: true,
-    })
-    expect(written(thrown)).not.toContain(SECRET)
-  })
-
   it('is kept for the program if it cannot be reported, in a property that is not enumerable', async () => {
     const { client } = await start(lostAt('/v1/effects', '/v1/receipts'))
     const thrown = await failing(client, leaky())

@@ -9,11 +9,11 @@ import {
   createClient,
   EffectUnreported,
   ToolDenied,
-  TollgateError,
   type Client,
   type ClientOptions,
   type Fetch,
   type GuardOptions,
+  type TollgateError,
 } from '../src/index.ts'
 import type { Fault } from './stand-in-faults.ts'
 import {
@@ -279,59 +279,6 @@ describe('nothing runs', () => {
     expect(await refused({}, { timeout: 50, retries: 0, fetch })).toMatchObject({ code: 'gateway-timeout' })
   })
 
-  it.each<[string, Fault, string]>([
-    ['is cut off', { kind: 'cut' }, 'gateway-unreachable'],
-    ['is half an answer', { kind: 'half' }, 'answer-invalid'],
-    ['has the type of a page', { kind: 'type', type: 'text/html' }, 'answer-invalid'],
-    ['has no type', { kind: 'type', type: '' }, 'answer-invalid'],
-    ['is empty', { kind: 'garbage', text: '' }, 'answer-invalid'],
-    ['is a list', { kind: 'garbage', text: '[]' }, 'answer-invalid'],
-    ['is only the word ALLOW', { kind: 'garbage', text: '"ALLOW"' }, 'answer-invalid'],
-    [
-      'says everything twice',
-      { kind: 'garbage', text: '{"verdict":"DENY","verdict":"ALLOW"}' },
-      'answer-invalid',
-    ],
-    ['is a redirect', { kind: 'redirect', to: '/v1/status' }, 'gateway-unreachable'],
-    ['has status 500', { kind: 'status-after', status: 500 }, 'http-error'],
-    ['has status 502', { kind: 'status-after', status: 502 }, 'http-error'],
-    ['has status 503', { kind: 'status-after', status: 503 }, 'http-error'],
-    ['has status 204', { kind: 'status-after', status: 204 }, 'http-error'],
-    [
-      'spells the verdict in lower case',
-      { kind: 'members', members: { verdict: 'allow' } },
-      'answer-invalid',
-    ],
-    ['misspells the verdict', { kind: 'members', members: { verdict: 'ALLOWED' } }, 'answer-invalid'],
-    ['has a verdict that is a list', { kind: 'members', members: { verdict: ['ALLOW'] } }, 'answer-invalid'],
-    ['has no verdict', { kind: 'members', members: { verdict: undefined } }, 'answer-invalid'],
-    ['allows without a receipt', { kind: 'members', members: { receipt: null } }, 'answer-invalid'],
-    ['allows with half a receipt', { kind: 'members', members: { receipt: 'abc' } }, 'answer-invalid'],
-    ['allows without an expiry', { kind: 'members', members: { expires: null } }, 'answer-invalid'],
-    [
-      'allows with an invalid expiry',
-      { kind: 'members', members: { expires: 'tomorrow' } },
-      'answer-invalid',
-    ],
-    [
-      'allowed until yesterday',
-      { kind: 'members', members: { expires: '2020-01-01T00:00:00.000Z' } },
-      'decision-expired',
-    ],
-    [
-      'allows for a reason that denies',
-      { kind: 'members', members: { reason_code: 'NO_RULE_MATCHED' } },
-      'answer-invalid',
-    ],
-    [
-      'allows with an unknown reason code',
-      { kind: 'members', members: { reason_code: 'BECAUSE' } },
-      'answer-invalid',
-    ],
-  ])('if the answer %s', async (_, fault, code) => {
-    expect(await refused({ fault: () => fault }, { retries: 0 })).toMatchObject({ code })
-  })
-
   it('if the answer is an ALLOW with status 201', async () => {
     const fetch: Fetch = async (url, init) => {
       const response = await globalThis.fetch(url, init)
@@ -575,12 +522,6 @@ describe('asking again', () => {
     expect(gateway.receipts('effect')).toMatchObject([{ decision: seen[0] }])
   })
 
-  it.each([502, 503, 504])('happens after status %i', async (status) => {
-    const { gateway, client } = await start({ fault: faultsAt('/v1/evaluate', [{ kind: 'status', status }]) })
-    expect(await client.guard('fs/read_file', () => 'ran')({})).toBe('ran')
-    expect(gateway.receipts('decision')).toHaveLength(1)
-  })
-
   it('happens after status 429 with `Retry-After`, and not earlier', async () => {
     const { client } = await start({
       fault: faultsAt('/v1/evaluate', [{ kind: 'status', status: 429, retryAfter: '1' }]),
@@ -589,44 +530,9 @@ describe('asking again', () => {
     expect(await client.guard('fs/read_file', () => 'ran')({})).toBe('ran')
     expect(performance.now() - begun).toBeGreaterThan(999)
   })
-
-  it.each<[string, Fault]>([
-    ['429 without a word', { kind: 'status', status: 429 }],
-    ['429 for an hour', { kind: 'status', status: 429, retryAfter: '3600' }],
-    ['500', { kind: 'status', status: 500 }],
-    ['400', { kind: 'status', status: 400 }],
-  ])('does not happen after status %s', async (_, fault) => {
-    let asked = 0
-    const counted = ({ path }: Asked): Fault | undefined =>
-      path === '/v1/evaluate' && asked++ >= 0 ? fault : undefined
-    expect(await refused({ fault: counted })).toBeInstanceOf(TollgateError)
-    expect(asked).toBe(1)
-  })
-
-  it('ends after the retries', async () => {
-    let asked = 0
-    const fault = (): Fault => {
-      asked++
-      return { kind: 'drop-after' }
-    }
-    expect(await refused({ fault }, { retries: 2 })).toMatchObject({ code: 'gateway-unreachable' })
-    expect(asked).toBe(3)
-  })
 })
 
 describe('reporting', () => {
-  it.each<[string, Fault[]]>([
-    ['was lost on the way', [{ kind: 'drop-before' }]],
-    ['arrived and its answer was lost', [{ kind: 'drop-after' }, { kind: 'drop-before' }]],
-    ['arrived and its answer was garbage', [{ kind: 'garbage', text: 'ok' }]],
-    ['arrived and was answered with status 500', [{ kind: 'status-after', status: 500 }]],
-    ['arrived and a proxy sent it twice', [{ kind: 'drop-before' }, { kind: 'twice' }]],
-  ])('happens again if the report %s, and is recorded once', async (_, faults) => {
-    const { gateway, client } = await start({ fault: faultsAt('/v1/effects', faults) })
-    expect(await client.guard('fs/read_file', () => 'ran')({})).toBe('ran')
-    expect(gateway.receipts('effect')).toHaveLength(1)
-  })
-
   it('that fails throws with the result, and the tool does not run again', async () => {
     const fault = ({ path }: Asked): Fault | undefined =>
       path === '/v1/effects' ? { kind: 'drop-before' } : undefined
@@ -647,13 +553,6 @@ describe('reporting', () => {
       cause: { code: 'gateway-unreachable' },
     })
     expect(runs).toHaveLength(1)
-  })
-
-  it('that fails can be ignored with an option', async () => {
-    const fault = ({ path }: Asked): Fault | undefined =>
-      path === '/v1/effects' ? { kind: 'drop-before' } : undefined
-    const { client } = await start({ fault }, { retries: 0 })
-    expect(await client.guard('fs/read_file', () => 'ran', { onUnreported: 'return' })({})).toBe('ran')
   })
 
   it('that is refused at once does not count as delivered', async () => {
