@@ -209,7 +209,9 @@ describe.runIf(HAS_SCRIPT)('a newcomer without the repository', () => {
     if (process.env.TOLLGATE_RUNS === 'all') shell(install)
     else
       installTarballs(
-        readdirSync(artifacts).map((name) => join(artifacts, name)),
+        readdirSync(artifacts)
+          .filter((name) => name.endsWith('.tgz'))
+          .map((name) => join(artifacts, name)),
         work,
       )
     expect(spawnSync('sh', ['-c', 'command -v tollgate'], place).status).not.toBe(0)
