@@ -139,6 +139,8 @@ const ROOMS: readonly Room[] = [
     typesOfNpm: ['playwright-core'],
   },
   tests('client', 'evidence', 'client/playwright'),
+  // The client for Python is tested with the table and the stand-in of the client for TypeScript.
+  tests('python', 'client', 'evidence'),
 
   { at: 'packages/console/src', packages: ['client', 'evidence'], npm: ['preact', 'uplot'] },
   tests('console', 'client', 'evidence'),

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { ensureBrowser } from './browser.mjs'
 import { resultState, sourceState } from './build-state.mjs'
 import { ensureNewestNode } from './newest-node.mjs'
+import { ensurePython } from './python.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const WINDOWS = process.platform === 'win32'
@@ -22,6 +23,7 @@ const env = { ...process.env, PATH: join(root, 'node_modules/.bin') + delimiter 
 const install = { name: 'install', does: installDependencies }
 const browser = { name: 'browser', does: provideBrowser }
 const newestNode = { name: 'newest Node', does: provideNewestNode }
+const python = { name: 'Python', does: () => providePython('client') }
 const build = { name: 'build', run: script('build') }
 const changed = { name: 'build', does: buildChanged }
 
@@ -30,6 +32,7 @@ const TASKS = {
     install,
     browser,
     newestNode,
+    python,
     build,
     {
       name: 'lint, docs, vectors, and beside them types of the tests, format, rooms, unused exports',
@@ -65,6 +68,8 @@ const TASKS = {
       run: ['npm', 'ci', '--prefix', 'compat', '--no-fund', '--no-audit'],
     },
     newestNode,
+    python,
+    { name: 'Python clients', does: () => providePython('compat') },
     build,
     { name: 'compat tests', run: ['vitest', 'run', '--config', 'vitest.compat.config.ts'], open: true },
   ],
@@ -241,6 +246,11 @@ async function provideBrowser() {
 async function provideNewestNode() {
   const path = await ensureNewestNode(hands())
   if (path) env.TOLLGATE_NEWEST_NODE = path
+  return { note: path ? 'ready' : 'none' }
+}
+
+async function providePython(name) {
+  const path = await ensurePython(name, hands())
   return { note: path ? 'ready' : 'none' }
 }
 

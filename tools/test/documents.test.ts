@@ -26,6 +26,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const ELSEWHERE: Readonly<Record<string, string>> = {
   ways: 'tools/test/ways.test.ts',
   example: 'packages/evidence/test/formats-examples.test.ts',
+  python: 'packages/python/test/gateway.compat.ts',
 }
 
 function written(language: string): readonly (readonly [place: string, block: CodeBlock])[] {
