@@ -62,7 +62,7 @@ const PROGRAMS: Readonly<Record<string, Check>> = {
     return /^[A-Z]/.test(from) ? undefined : fileProblem(from)
   },
   su: (words) => commandProblem(words[words.indexOf('-c') + 1] ?? ''),
-  python3: ([file = '']) => fileProblem(file),
+  python3: ([file = '', name]) => (file === '-m' && name === 'pip' ? undefined : fileProblem(file)),
   cd: fine,
   cat: fine,
   export: fine,
