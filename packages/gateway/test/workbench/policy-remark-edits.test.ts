@@ -50,6 +50,8 @@ const FALSE = `{ id: never, deny: 'fs/*', when: 'effect == "read" && effect == "
 const covered = (first: string, second: string): string =>
   `principals:\n  'agent:*': ${first}\n  'agent:w*': ${second}\n${TOOLS}${rules(REST)}gates: { privilege: {} }\n`
 
+const SENDER = 'tools:\n  mail/send: { effect: send, destinations: [to] }\n'
+
 /** Remarks with an edit, by code; several policies if the text depends on the policy. */
 const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = {
   RULE_UNREACHABLE: [
@@ -296,6 +298,30 @@ const ROWS: Readonly<Record<RemarkCode, readonly Row[] | 'suggests no edit'>> = 
       edits: [
         { says: 'remove it from `allow`', from: 'allow: [a.test, b.test]', to: 'allow: [b.test]' },
         { says: 'or from `deny`', from: 'deny: [a.test], ', to: '', opens: 'to make `allow` take effect' },
+      ],
+    },
+  ],
+  EGRESS_CLOSED: [
+    {
+      policy: `${AGENTS}${SENDER}${rules('{ id: a, allow: mail/send, when: \'args.to.endsWith("@a.test")\' }')}gates: { egress: {} }\n`,
+      edits: [
+        {
+          says: "add `egress: { allow: ['a.test'] }` under `gates`",
+          from: 'egress: {}',
+          to: "egress: { allow: ['a.test'] }",
+          opens: 'more calls are then allowed',
+        },
+      ],
+    },
+    {
+      policy: `${AGENTS}${SENDER}${rules('{ id: a, allow: mail/send, when: \'args.to.endsWith("@a.test")\' }')}gates: { egress: { allow: [b.test] } }\n`,
+      edits: [
+        {
+          says: "add `'a.test'` to `gates.egress.allow`",
+          from: 'allow: [b.test]',
+          to: "allow: [b.test, 'a.test']",
+          opens: 'more calls are then allowed',
+        },
       ],
     },
   ],

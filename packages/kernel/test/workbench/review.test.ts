@@ -297,6 +297,55 @@ rules: [{ id: a, deny: '*' }]
   })
 })
 
+describe('rules that the egress gate outvotes', () => {
+  const TOOLS =
+    "tools:\n  'mail/send': { effect: send, destinations: [to, cc] }\n  'mail/note': { effect: write }\n  'web/local': { effect: send, destinations: none }\n"
+  const egress = (when: string, more = '', tool = 'mail/send'): readonly string[] => {
+    const text = `tollgate: 1\nname: x\n${TOOLS}rules:\n  - { id: inside, allow: ${tool}${when && `, when: '${when}'`} }\n${more}`
+    const found = reviewPolicy(policyOf(text)).filter(({ code }) => code === 'EGRESS_CLOSED')
+    return found.map(({ line, message, remedy }) => `${line} ${message}: ${remedy}`)
+  }
+  const denied =
+    '8 rule `inside` allows calls to `example.com`, but `gates.egress` does not list this host, so these calls are denied: add '
+  const opened = '; more calls are then allowed'
+
+  it.each([
+    'args.to.endsWith("@example.com")',
+    'args.to.all(x, x.endsWith("@Example.com"))',
+    'size(destinations) > 0 && destinations.all(d, d.host == "example.com")',
+    'destinations.all(d, d.host in ["example.com"])',
+    'destinations.all(d, host.within(d.host, "example.com"))',
+    'url.within(args.url, "https://example.com/api")',
+  ])('are reported with an edit, for the condition %s', (when) => {
+    expect(egress(when)).toEqual([`${denied}\`egress: { allow: ['example.com'] }\` under \`gates\`${opened}`])
+    const other = 'gates: { egress: { allow: [other.test] } }\n'
+    expect(egress(when, other)).toEqual([`${denied}\`'example.com'\` to \`gates.egress.allow\`${opened}`])
+    for (const list of ['allow', 'ask', 'deny'])
+      expect(egress(when, `gates: { egress: { ${list}: [example.com] } }\n`)).toEqual([])
+    expect(
+      egress(when, 'gates: { egress: { allow: ["mailto:example.com", "https://example.com"] } }\n'),
+    ).toEqual([])
+    expect(egress(when, '', 'web/local')).toEqual([])
+  })
+
+  it('are reported without a host in the condition if no host is listed and the tool declares destinations', () => {
+    expect(egress('')).toEqual([
+      `8 rule \`inside\` allows \`mail/send\`, but \`gates.egress\` lists no host, so every call with a destination is denied: add \`egress: { allow: ['example.com'] }\` under \`gates\`, with the hosts of your destinations instead of \`example.com\`${opened}`,
+    ])
+    expect(egress('', '', "'mail/*'")).toHaveLength(1)
+    for (const tool of ['mail/note', 'web/local', 'other/tool']) expect(egress('', '', tool)).toEqual([])
+    expect(egress('', 'gates: { egress: { allow: ["*"] } }\n')).toEqual([])
+  })
+
+  it.each([
+    '!args.to.endsWith("@example.com")',
+    'destinations.all(d, !(d.host == "example.com"))',
+    'path.within(args.path, "/example.com")',
+  ])('are not reported for a host that the condition %s excludes or does not name', (when) => {
+    expect(egress(when).join()).not.toContain('calls to')
+  })
+})
+
 describe('a review', () => {
   const many = (rule: (i: number) => string): string =>
     `tollgate: 1\nname: x\nrules:\n${Array.from({ length: 3000 }, (_, i) => `  - { id: r${i}, ${rule(i)} }`).join('\n')}\n`

@@ -22,6 +22,7 @@ export const REMARK_CODES = [
   'PRINCIPAL_COVERED',
   'LABEL_UNKNOWN',
   'HOST_COVERED',
+  'EGRESS_CLOSED',
   'REVIEW_CUT',
 ] as const
 /** The code of a remark. */

@@ -6,6 +6,7 @@
 import type { Policy } from '../../policy/parse/parse.ts'
 import { createJudge } from './conditions.ts'
 import { crossingNotes } from './crossing.ts'
+import { egressNotes } from './egress.ts'
 import { createGrantReview } from './grants.ts'
 import { coveredNotes, principalNotes, toolNotes, unusedNotes } from './names.ts'
 import { Budget, Spent } from './patterns.ts'
@@ -34,6 +35,7 @@ export function reviewPolicy(policy: Policy, known: readonly string[] = []): rea
     () => prefixNotes(policy),
     () => labelNotes(policy),
     () => hostNotes(policy),
+    (budget) => egressNotes(policy, budget),
   ]
   return placed(parts.flatMap(collect), policy.text)
 }
