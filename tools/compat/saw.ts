@@ -61,6 +61,14 @@ export function npm(name: string, use?: string): Installed {
   return { registry: 'npm', name, version, ...(use !== undefined && { use }) }
 }
 
+/** A package from PyPI, with the version that `compat/requirements.txt` pins. */
+export function pypi(name: string, use?: string): Installed {
+  const text = readFileSync(new URL('compat/requirements.txt', ROOT), 'utf8')
+  const [, version] = new RegExp(`^${name}==(\\S+)$`, 'm').exec(text) ?? []
+  if (version === undefined) throw new Error(`${name} must have a version in compat/requirements.txt`)
+  return { registry: 'PyPI', name, version, ...(use !== undefined && { use }) }
+}
+
 interface Manifest {
   readonly version?: string
   readonly devDependencies?: Readonly<Record<string, string>>

@@ -9,7 +9,7 @@ const python = clientPython()
 if (python === undefined) {
   describe('the client for Python', () => it.skip('keeps the contract (no Python here)'))
 } else {
-  const lines = new PythonLines(python, 'driver.py')
+  const lines = new PythonLines(python, new URL('driver.py', import.meta.url))
   afterAll(() => lines.end())
   for (const client of ['Client', 'AsyncClient']) {
     contractTests(`${client} for Python`, async (call) => {

@@ -42,8 +42,8 @@ export class PythonLines {
   readonly #lines: AsyncIterator<string>
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(python: string, script: string) {
-    const child = spawn(python, [`${PACKAGE}test/${script}`], {
+  constructor(python: string, script: URL) {
+    const child = spawn(python, [fileURLToPath(script)], {
       env: PYTHON_ENV,
       stdio: ['pipe', 'pipe', 'inherit'],
     })
