@@ -2,7 +2,7 @@
 
 import { afterAll, describe, it } from 'vitest'
 import { contractTests, type ContractEnd } from '../../client/test/contract.ts'
-import { clientPython, PythonLines } from './python.ts'
+import { clientPython, PythonLines } from '../../../tools/compat/python.ts'
 
 const python = clientPython()
 

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sawNothing } from '../../../tools/compat/saw.ts'
 import { startGateway, type RealGateway } from '../../client/test/gateway.ts'
-import { compatPython, PACKAGE, PYTHON_ENV } from './python.ts'
+import { compatPython, PACKAGE, PYTHON_ENV } from '../../../tools/compat/python.ts'
 
 const python = compatPython()
 const text = readFileSync(`${PACKAGE}README.md`, 'utf8')

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { REASONS } from '../../evidence/src/index.ts'
-import { clientPython, PACKAGE, PYTHON_ENV } from './python.ts'
+import { clientPython, PACKAGE, PYTHON_ENV } from '../../../tools/compat/python.ts'
 
 const python = clientPython()
 

@@ -4,9 +4,10 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { environmentOf } from '../../../tools/python.mjs'
+import { environmentOf } from '../python.mjs'
 
-export const PACKAGE: string = fileURLToPath(new URL('..', import.meta.url))
+/** The folder of the client for Python. */
+export const PACKAGE: string = fileURLToPath(new URL('../../packages/python/', import.meta.url))
 
 /** The Python with `httpx`, if there is one. Otherwise says what does not run. */
 export function clientPython(): string | undefined {
