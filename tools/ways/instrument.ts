@@ -19,6 +19,8 @@ export function copyInstrumented(root: string, target: string): void {
   for (const name of readdirSync(join(root, 'packages'))) {
     const from = join(root, 'packages', name)
     const to = join(target, 'packages', name)
+    // Not every package is one of npm.
+    if (!existsSync(join(from, 'package.json'))) continue
     if (!existsSync(join(from, 'dist'))) throw new Error(`\`${name}\` is not built, run \`npm run build\``)
     mkdirSync(to, { recursive: true })
     for (const part of ['package.json', 'bin']) {

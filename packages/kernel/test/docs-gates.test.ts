@@ -8,6 +8,7 @@ import { describeLadder, enforce, inspectionIn } from '../src/index.ts'
 import { parsePolicy, type Policy } from '../src/policy.ts'
 import { CONDITION_VARIABLES } from '../src/policy/parse/parse.ts'
 import { THREAT_CLASSES, THREAT_CODES } from '../src/gates/threat/finding.ts'
+import { REMARK_CODES } from '../src/workbench/review/remark.ts'
 import { createRig, policyOf, type Rig } from './rig.ts'
 
 const PAGE = fileText('docs/gates.md')
@@ -86,7 +87,12 @@ describe('the page', () => {
   it('names every reason code, and no unknown one', () => {
     const named = new Set([...PAGE.matchAll(/`([A-Z][A-Z_]+[A-Z])`/g)].map(([, code = '']) => code))
     expect(Object.keys(REASONS).filter((code) => !named.has(code))).toEqual([])
-    const known = new Set([...Object.keys(REASONS), ...Object.keys(THREAT_CODES), ...OTHER_NAMES])
+    const known = new Set([
+      ...Object.keys(REASONS),
+      ...Object.keys(THREAT_CODES),
+      ...REMARK_CODES,
+      ...OTHER_NAMES,
+    ])
     expect([...named].filter((code) => !known.has(code))).toEqual([])
   })
 

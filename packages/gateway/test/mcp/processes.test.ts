@@ -45,7 +45,8 @@ async function once(gate: Gate, method: string, params: object, more: Partial<Jo
     return await new Promise<string>((resolve, reject) => {
       const join = { name: 'crm', command: process.execPath, args: [SERVER], env: {}, cwd: process.cwd() }
       const events = {
-        onLine: (line: Buffer) => resolve(line.toString()),
+        // The server may first send a notification.
+        onLine: (line: Buffer) => void (isAnswer(line) && resolve(line.toString())),
         onStderr: () => undefined,
         onEnd: () => reject(new Error('the gateway has gone')),
       }
@@ -60,6 +61,11 @@ async function once(gate: Gate, method: string, params: object, more: Partial<Jo
   } finally {
     link?.close()
   }
+}
+
+function isAnswer(line: Buffer): boolean {
+  const message: unknown = JSON.parse(line.toString())
+  return typeof message === 'object' && message !== null && 'id' in message && message.id === 1
 }
 
 async function open(policy = POLICY): Promise<Gate> {

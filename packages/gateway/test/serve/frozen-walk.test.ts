@@ -1,7 +1,7 @@
 // While everything is frozen, nothing reaches an upstream and no program is started: every door, route, model path and MCP
 // method. An entry without a row here fails.
 
-import { parseReceipt } from '@tollgate/evidence'
+import { parseReceipt, type JsonObject } from '@tollgate/evidence'
 import { ENTRY } from '@tollgate/kernel'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { ROUTES } from '../../src/api/routes.ts'
@@ -207,6 +207,7 @@ describe.each([
 const API: Readonly<Record<string, 'decides' | 'works'>> = {
   evaluate: 'decides',
   evaluateBrowser: 'decides',
+  answerHook: 'decides',
   reportEffect: 'works',
   postObservation: 'works',
   listReceipts: 'works',
@@ -251,6 +252,19 @@ const API: Readonly<Record<string, 'decides' | 'works'>> = {
   showOpenApi: 'works',
 }
 
+/** The bodies of routes that have a form of their own. */
+const SENT: Readonly<Record<string, JsonObject>> = {
+  evaluateBrowser: { tool_name: 'web/click' },
+  answerHook: {
+    hook_event_name: 'PreToolUse',
+    session_id: 's',
+    permission_mode: 'default',
+    tool_name: 'Bash',
+    tool_input: { command: 'ls' },
+    tool_use_id: 't',
+  },
+}
+
 describe('the API while everything is frozen', () => {
   let before: number
   let tokens: ReadonlyMap<Role, string>
@@ -271,9 +285,12 @@ describe('the API while everything is frozen', () => {
     for (const { id, method, path, roles, body } of ROUTES) {
       if (id === 'streamReceipts' || id === 'setFreeze') continue
       const role = typeof roles === 'string' ? 'agent' : (roles.find((each) => tokens.has(each)) ?? 'admin')
-      const sent = id === 'evaluateBrowser' ? { tool_name: 'web/click' } : { tool: 'own/note' }
-      const url = path.replaceAll(/\{\w+\}/g, 'a'.repeat(64))
-      const response = await ask(`${method} ${url}`, body && sent, tokens.get(role))
+      const url = path.replace('{client}', 'claude-code').replaceAll(/\{\w+\}/g, 'a'.repeat(64))
+      const response = await ask(
+        `${method} ${url}`,
+        body && (SENT[id] ?? { tool: 'own/note' }),
+        tokens.get(role),
+      )
       const text = await response.text()
       expect([id, response.status < 500], text).toEqual([id, true])
       if (API[id] === 'decides') expect(text).toContain('SYSTEM_FROZEN')
