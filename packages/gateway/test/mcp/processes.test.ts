@@ -46,7 +46,9 @@ async function once(gate: Gate, method: string, params: object, more: Partial<Jo
       const join = { name: 'crm', command: process.execPath, args: [SERVER], env: {}, cwd: process.cwd() }
       const events = {
         // The server may first send a notification.
-        onLine: (line: Buffer) => void (isAnswer(line) && resolve(line.toString())),
+        onLine: (line: Buffer) => {
+          if (isAnswer(line)) resolve(line.toString())
+        },
         onStderr: () => undefined,
         onEnd: () => reject(new Error('the gateway has gone')),
       }
