@@ -7,6 +7,7 @@ import type { DoorRequest, Reply } from '../exchange.ts'
 import type { Log } from '../log.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { FailedStart } from '../tools/listing.ts'
 import type { Identity, Role, Tokens } from '../tokens.ts'
 import type { LedgerView } from '../view.ts'
 import { Problem, type ProblemCode } from './problem.ts'
@@ -27,6 +28,8 @@ export interface ApiOptions {
   watch(listener: (size: number) => void): () => void
   /** The text of the policy file on disk; undefined if there is none. */
   policyFile(): string | undefined
+  /** The MCP servers of the gateway whose newest start failed. */
+  failedStarts?(): readonly FailedStart[]
   readonly version: string
   readonly log: Log
   readonly limits: { readonly body: number }

@@ -26,6 +26,7 @@ import {
   orNull,
   described,
   TEXT,
+  TIME,
   word,
   type ApiSchema,
 } from './schema.ts'
@@ -60,6 +61,13 @@ const SERVER: ApiSchema = object({
   more: described(COUNT, 'The number of further tools that did not fit into the answer.'),
 })
 
+const FAILED_START: ApiSchema = object({
+  server: TEXT,
+  at: TIME,
+  because: TEXT,
+  stderr: described(list(TEXT), 'The last lines of its standard error. Secrets are removed.'),
+})
+
 /** The kernel, for the tenant that runs the gateway. Pins apply to all tenants, so other tenants may not change them. */
 function ownKernel({ options, identity }: ApiQuestion): Kernel {
   const kernel = kernelOf(options)
@@ -72,7 +80,10 @@ async function listAll(question: ApiQuestion): Promise<Reply> {
   const [server, tool, asked] = ['server', 'tool', 'state'].map((name) => queryIn(question, name))
   const state = STATES.find((each) => each === asked)
   const listing = listTools(catalogue, { server, tool, state })
-  return json(200, await withElsewhere(listing, catalogue, (name) => pinnedText(question, name)))
+  const all = await withElsewhere(listing, catalogue, (name) => pinnedText(question, name))
+  const failed = tool === undefined && state === undefined ? (question.options.failedStarts?.() ?? []) : []
+  const ofServer = failed.filter((each) => server === undefined || each.server === server)
+  return json(200, { ...all, failed_starts: ofServer })
 }
 
 /** The stored text of a pinned definition. */
@@ -128,6 +139,10 @@ export const toolRoutes: readonly ApiRoute[] = [
       {
         servers: list(SERVER),
         more: described(COUNT, 'The total number of further tools that did not fit.'),
+        failed_starts: described(
+          list(FAILED_START),
+          'The servers of the gateway whose newest start failed. Empty if `tool` or `state` is given.',
+        ),
       },
     ),
     problems: ['gateway-needed'],

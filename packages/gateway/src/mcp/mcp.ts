@@ -3,9 +3,11 @@
 import type { Decided, Kernel } from '@tollgate/kernel'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { FailedStart } from '../tools/listing.ts'
 import type { WaitingOptions } from './approval-wait.ts'
 import { ClientConversation, type Conversation } from './conversation.ts'
 import { Govern, type McpCaller } from './govern.ts'
+import { FailedStarts } from './failed-starts.ts'
 import { OUR_INFO } from './protocol.ts'
 import { ServerLink } from './link.ts'
 import type { ToolNames } from './tool-names.ts'
@@ -32,6 +34,8 @@ export interface Mcp {
   refuseFrozen(caller: McpCaller): Promise<Decided | undefined>
   /** Asks every server once for its offer, so that a person can review it before any client connects. Never rejects. */
   meet(): Promise<void>
+  /** The configured servers whose newest start failed. */
+  failedStarts(): readonly FailedStart[]
   /** The gateway stops: no call waits for an approval any more. */
   end(): void
   close(): Promise<void>
@@ -72,6 +76,7 @@ export function createMcp(options: McpOptions): Mcp {
     // The name of a server that a client brings is the client's own, so it is no label.
     (name, ...took) => metrics?.upstream(servers.has(name) ? `mcp:${name}` : 'mcp:own', ...took),
   )
+  const starts = new FailedStarts(log, () => kernel.host.now())
   const conversations = new Set<Conversation>()
   const met = new Set<Upstream>()
   let seen = kernel.catalogue.changes
@@ -92,12 +97,12 @@ export function createMcp(options: McpOptions): Mcp {
   async function meet(): Promise<void> {
     postponed = kernel.freezes.all()
     if (postponed) return
-    await Promise.all([...servers].map(([name, address]) => meetOne({ name, address })))
+    await Promise.all([...servers].map(([name, address]) => meetOne(starts.watched(name, address))))
   }
 
   function reachable(scope: Scope): readonly Server[] {
     if (scope.kind === 'own') return [scope]
-    const all = [...servers].map(([name, address]) => ({ name, address }))
+    const all = [...servers].map(([name, address]) => starts.watched(name, address))
     return scope.kind === 'all' ? all : all.filter(({ name }) => name === scope.name)
   }
 
@@ -132,6 +137,7 @@ export function createMcp(options: McpOptions): Mcp {
       return conversation
     },
     meet,
+    failedStarts: () => starts.list(),
     end: () => ending.abort(),
     async close() {
       ending.abort()

@@ -35,11 +35,23 @@ export interface ListedServer {
   readonly more: number
 }
 
+/** A server of the gateway whose newest start failed. */
+export interface FailedStart {
+  readonly server: string
+  /** When, in ISO 8601. */
+  readonly at: string
+  readonly because: string
+  /** The last lines of its standard error, without secrets. */
+  readonly stderr: readonly string[]
+}
+
 /** A listing of limited size. */
 export interface Listing {
   readonly servers: readonly ListedServer[]
   /** The total number of tools that are not listed. */
   readonly more: number
+  /** Missing if no gateway runs. */
+  readonly failed_starts?: readonly FailedStart[]
 }
 
 export interface ListingFilter {

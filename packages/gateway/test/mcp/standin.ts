@@ -57,6 +57,7 @@ export function createStandIn(servers: readonly string[] = ['files']): StandInMc
       servers,
       refuseFrozen: () => Promise.resolve(undefined),
       meet: () => Promise.resolve(),
+      failedStarts: () => [],
       end: () => undefined,
       close: () => Promise.resolve(),
       converse({ principal }, scope) {

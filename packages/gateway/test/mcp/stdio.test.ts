@@ -86,7 +86,7 @@ describe('a process', () => {
     const server = connectTo({ transport: 'stdio', command: '/no/such/thing', args: [], env: {} })
     const fault = await faultOf(server.hello())
     expect(fault.code).toBe('UNREACHABLE')
-    expect(fault.message).toBe('`srv` cannot be reached: it could not be started')
+    expect(fault.message).toBe('`srv` cannot be reached: it could not be started (ENOENT)')
     expect(server.downs()).toBe(0)
     expect(server.incarnation).toBe(0)
   })

@@ -2,30 +2,30 @@
 
 import process from 'node:process'
 import { gravestFirst, SEVERITIES, type Finding } from '../../tools/finding.ts'
-import type { ListedServer, ListedTool, Listing, State } from '../../tools/listing.ts'
+import type { FailedStart, ListedServer, ListedTool, Listing, State } from '../../tools/listing.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { withConnection } from '../program/connect.ts'
 import { fittedText } from '../program/fit.ts'
 import { listingOf, noteNoGateway } from './names.ts'
-import { counted, shown, table } from '../program/table.ts'
+import { counted, moment, shown, table } from '../program/table.ts'
 import type { Colors, Terminal } from '../program/terminal.ts'
 
 /** Lists servers and tools. */
 export async function runList(terminal: Terminal, options: GatewayOptions): Promise<number> {
   return withConnection(options, 'memory', async (connection) => {
     const listing = await listingOf(connection)
-    terminal.data(listing, () => format(listing.servers, terminal.paint))
+    terminal.data(listing, () => format(listing, terminal.paint))
     if (!terminal.json) noteNoGateway(terminal, connection)
     advise(terminal, listing)
     return 0
   })
 }
 
-function advise(terminal: Terminal, { servers, more }: Listing): void {
+function advise(terminal: Terminal, { servers, more, failed_starts: failed = [] }: Listing): void {
   const tools = servers.flatMap((each) => each.tools)
   const count = (state: State, kind?: ListedTool['kind']): number =>
     tools.filter((each) => each.state === state && (kind ?? each.kind) === each.kind).length
-  if (tools.length === 0) {
+  if (tools.length === 0 && failed.length === 0) {
     terminal.say('no tools yet; servers are asked when a client first connects')
   }
   if (count('new', 'tool') > 0) {
@@ -41,6 +41,12 @@ function advise(terminal: Terminal, { servers, more }: Listing): void {
       '`tollgate mcp show TOOL` shows what changed',
     )
   }
+  if (failed.length > 0) {
+    terminal.warn(
+      `${counted(failed.length, 'server')} did not start`,
+      'remove the cause; the next client that connects starts the server again',
+    )
+  }
   if (more > 0) {
     terminal.warn(
       `${more} more are not listed: the list is too long`,
@@ -49,7 +55,17 @@ function advise(terminal: Terminal, { servers, more }: Listing): void {
   }
 }
 
-function format(servers: readonly ListedServer[], paint: Colors): string {
+function format({ servers, failed_starts: failed = [] }: Listing, paint: Colors): string {
+  return [tools(servers, paint), ...failed.map((each) => failure(each, paint))].filter(Boolean).join('\n\n')
+}
+
+/** A server that did not start, and what it wrote. */
+function failure({ server, at, because, stderr }: FailedStart, paint: Colors): string {
+  const head = `${paint.red('did not start')}: ${shown(server)}, ${moment(at)}: ${shown(because)}`
+  return [head, ...stderr.map((line) => fittedText(`  ${shown(line)}`, 4, process.stdout.columns))].join('\n')
+}
+
+function tools(servers: readonly ListedServer[], paint: Colors): string {
   const rows = servers.flatMap(({ server, findings, tools }) => [
     ...(findings.length > 0 ? [[shown(server), '(server)', tally(findings)]] : []),
     ...tools.map((each) => [shown(each.tool), painted(each, paint), tally(each.findings)]),

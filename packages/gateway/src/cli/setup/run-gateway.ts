@@ -90,7 +90,8 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
     const budget = createBudget(config.limits.reading)
     const shared = { log, budget, metrics }
     const doors = doorsOf(gateway, mcp, models, shared)
-    const served = await openDoor(gateway, doors, shared, life.background === true)
+    const api = { ...shared, failedStarts: () => mcp.failedStarts() }
+    const served = await openDoor(gateway, doors, api, life.background === true)
     ends.push(() => served.close())
     const local = await openSocket(gateway, mcp, log, life.background === true, budget)
     if (local) ends.push(() => local.close())
@@ -157,10 +158,12 @@ interface SharedByDoors {
   readonly metrics: Metrics
 }
 
+type SharedWithApi = SharedByDoors & Pick<Mcp, 'failedStarts'>
+
 async function openDoor(
   gateway: Gateway,
   doors: readonly Door[],
-  shared: SharedByDoors,
+  shared: SharedWithApi,
   background: boolean,
 ): Promise<Served> {
   const { listen } = gateway.config
@@ -188,7 +191,7 @@ function serveAt(
   port: number,
   { config, kernel, view, tokens, signIn, ...gateway }: Gateway,
   doors: readonly Door[],
-  shared: SharedByDoors,
+  shared: SharedWithApi,
 ): Promise<Served> {
   const { listen, hosts, cors, limits } = config
   return serve(

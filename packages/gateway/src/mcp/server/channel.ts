@@ -6,7 +6,7 @@ import type { Log } from '../../log.ts'
 import { cancelled, faultOf, silent, type ServerCall, type ServerCalls, type OnChange } from './calls.ts'
 import type { SentMethod } from '../methods.ts'
 import { startTimer } from '../waiting.ts'
-import type { Exchange, UpstreamAnswer, UpstreamEvents, UpstreamFault } from './upstream.ts'
+import type { Exchange, Server, UpstreamAnswer, UpstreamEvents, UpstreamFault } from './upstream.ts'
 
 /** A connection to a server. Once it ended it is never opened again. */
 export interface ServerChannel {
@@ -37,6 +37,7 @@ export interface ChannelOptions {
   readonly name: string
   readonly log: Log
   readonly events: UpstreamEvents
+  readonly onStart?: Server['onStart']
   readonly times: Times
   /** Largest message in bytes. */
   readonly maxMessage: number

@@ -1,6 +1,8 @@
 // A server process: started without a shell and with exactly the given environment, ended with all processes it started.
 
 import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lineWriter } from '../lines.ts'
 import type { ServerAddress } from './upstream.ts'
@@ -47,7 +49,9 @@ export function startChild(options: ChildOptions): Child {
     setTimeout(() => end(because), LINGER).unref()
   }
 
-  child.on('error', () => end('it could not be started'))
+  child.on('error', ({ code }: NodeJS.ErrnoException) =>
+    end(`it could not be started${code === undefined ? '' : ` (${code})`}`),
+  )
   child.on('exit', (code, signal) => {
     group.left()
     const because = signal === null ? `it ended with code ${code ?? 'unknown'}` : `it was ended by ${signal}`
@@ -59,8 +63,8 @@ export function startChild(options: ChildOptions): Child {
   child.stdin.on('close', () => endSoon('it closed its input'))
   child.stdout.on('data', onOutput)
   child.stdout.on('error', () => end('its output failed'))
-  // Delayed, because an exiting process closes its output before its exit is known.
-  child.stdout.on('end', () => setImmediate(() => end('it closed its output')))
+  // An exiting process closes its output before its exit is known.
+  child.stdout.on('end', () => endSoon('it closed its output'))
   drain(child, options.onStderr)
 
   const write = lineWriter(child.stdin)
@@ -82,6 +86,8 @@ export function startChild(options: ChildOptions): Child {
       // Kills processes that it left behind.
       group.kill('SIGKILL')
       child.stdout.destroy()
+      // Its last lines may not have been read yet.
+      await isEnded(child.stderr, LINGER)
       child.stderr.destroy()
     },
     kill: () => group.kill('SIGKILL'),
@@ -133,6 +139,16 @@ function createGroup(child: ChildProcess): ProcessGroup {
       return isGone()
     },
   }
+}
+
+/** Waits for the end of an output. A process that left the group can keep it open. */
+async function isEnded(output: Readable, within: number): Promise<void> {
+  if (output.closed || output.destroyed) return
+  const waiting = new AbortController()
+  const late = sleep(within, undefined, { ref: false, signal: waiting.signal }).catch(() => undefined)
+  const closed = once(output, 'close', { signal: waiting.signal }).catch(() => undefined)
+  await Promise.race([closed, late])
+  waiting.abort()
 }
 
 /** Reads standard error, so that the process never blocks. Forwards a limited part. */

@@ -37,8 +37,8 @@ const TIMES: Times = {
 export function createConnect(options: ConnectOptions): Connect {
   const { log, startBrowser, maxMessage = MAX_MESSAGE, maxQueue = 2 * MAX_MESSAGE } = options
   const times = { ...TIMES, ...options.times }
-  return ({ name, address, onStderr }, client, events, caller) => {
-    const shared = { name, log, events, maxMessage }
+  return ({ name, address, onStderr, onStart }, client, events, caller) => {
+    const shared = { name, log, events, maxMessage, ...(onStart && { onStart }) }
     if (address.transport === 'http') {
       // No process to protect from restarts.
       const own = { ...shared, times: { ...times, backOff: 0 } }

@@ -50,7 +50,7 @@ class RestartDelay {
   }
 }
 
-type ReconnectOptions = Pick<ChannelOptions, 'name' | 'events' | 'log' | 'times'>
+type ReconnectOptions = Pick<ChannelOptions, 'name' | 'events' | 'log' | 'times' | 'onStart'>
 
 export class ReconnectingServer implements Upstream {
   incarnation = 0
@@ -129,7 +129,7 @@ export class ReconnectingServer implements Upstream {
     this.#isClosed = true
     this.#up?.stop()
     this.#up = undefined
-    this.#track(this.#channel)
+    void this.#track(this.#channel)
     this.#channel = undefined
     await Promise.all(this.#closings)
   }
@@ -169,9 +169,17 @@ export class ReconnectingServer implements Upstream {
       return spoken
     } catch (cause) {
       this.#probe = !(this.#probe && own?.transport === 'stdio' && isLost(cause))
-      this.#drop(own)
-      throw this.#unreachable(cause)
+      const closing = this.#drop(own)
+      const fault = this.#unreachable(cause)
+      if (!this.#isClosed) void this.#noteFailure(closing, fault)
+      throw fault
     }
+  }
+
+  /** Waits until the process has ended, because its last lines arrive until then. */
+  async #noteFailure(closing: Promise<void> | undefined, fault: UpstreamFault): Promise<void> {
+    await closing?.catch(() => undefined)
+    this.#options.onStart?.(fault)
   }
 
   #begin(spoken: ServerSession): void {
@@ -179,6 +187,7 @@ export class ReconnectingServer implements Upstream {
     this.incarnation++
     this.#known = { of: this.incarnation, hello: Promise.resolve(spoken.hello) }
     this.#delay.isUp()
+    this.#options.onStart?.(undefined)
     const wanted = this.#wanted
     if (!wanted) return
     spoken.listen({ ...wanted, uris: [] })
@@ -197,7 +206,7 @@ export class ReconnectingServer implements Upstream {
     if (own !== this.#channel) return
     this.#channel = undefined
     if (!this.#up) return
-    this.#drop(own)
+    void this.#drop(own)
     this.#tellDown()
   }
 
@@ -226,20 +235,21 @@ export class ReconnectingServer implements Upstream {
     }
   }
 
-  #drop(own: ServerChannel | undefined): void {
+  #drop(own: ServerChannel | undefined): Promise<void> | undefined {
     this.#up?.stop()
     this.#up = undefined
     this.#current = undefined
     this.#channel = undefined
     this.#delay.isDown()
-    this.#track(own)
+    return this.#track(own)
   }
 
-  #track(own: ServerChannel | undefined): void {
+  #track(own: ServerChannel | undefined): Promise<void> | undefined {
     const closing = own?.close()
-    if (!closing) return
+    if (!closing) return undefined
     this.#closings.add(closing)
     void closing.finally(() => this.#closings.delete(closing))
+    return closing
   }
 
   /** The connected server, if it is still the intended one. Synchronous, so that it cannot change before use. */

@@ -30,6 +30,8 @@ export interface Server {
   readonly address: ServerAddress
   /** Receives its standard error. Without it, the output is dropped. */
   readonly onStderr?: (text: string) => void
+  /** Called after each start, with the fault of a failed one. All of its standard error has been received then. */
+  readonly onStart?: (fault: UpstreamFault | undefined) => void
 }
 
 /** The identity that a server states. */
