@@ -19,6 +19,7 @@ export interface Reason {
 export type ReasonCode =
   | 'RULE_ALLOWED'
   | 'APPROVAL_GRANTED'
+  | 'ASKED_IN_CLIENT'
   | 'OBSERVE_MODE_ALLOWED'
   | 'APPROVAL_REQUIRED'
   | 'CALL_NOT_UNDERSTOOD'
@@ -85,6 +86,10 @@ export const REASONS: Readonly<Record<ReasonCode, Reason>> = {
   APPROVAL_GRANTED: allow(
     'A person approved exactly this call.',
     'Nothing to do. The same call needs a new approval. If this approval raised the tier, the session keeps the tier for some time.',
+  ),
+  ASKED_IN_CLIENT: allow(
+    'The policy leaves the answer to the person at the client, which asks with its own prompt. No approval is recorded.',
+    'Answer the prompt of the client. Only the effect of the call shows that it ran.',
   ),
   OBSERVE_MODE_ALLOWED: allow(
     'No rule matches this call. Observe mode allowed and recorded it.',

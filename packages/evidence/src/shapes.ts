@@ -335,6 +335,11 @@ function contradictionInDecision(decision: Decision): string | undefined {
       (decision.reason_code === 'APPROVAL_GRANTED') === (decision.approval !== undefined),
       '`approval` belongs to APPROVAL_GRANTED',
     ) ??
+    needs(
+      decision.reason_code !== 'ASKED_IN_CLIENT' ||
+        (decision.door === 'hook' && decision.assurance === 'advised' && decision.rung === 'policy'),
+      'ASKED_IN_CLIENT belongs to an advised decision of the policy at the door `hook`',
+    ) ??
     needs(decision.verdict === 'ESCALATE' || decision.asks === undefined, '`asks` belongs to ESCALATE') ??
     needs(
       (decision.reason_code === 'OBSERVE_MODE_ALLOWED') === (decision.rule === OBSERVE_RULE),

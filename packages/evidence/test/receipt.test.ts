@@ -683,11 +683,17 @@ describe('contradictions', () => {
     const reason = changes.reason_code ?? bare.reason_code
     const approved = reason === 'APPROVAL_GRANTED' ? { approval, elevation, next_scope_hash, browser } : {}
     const observed = reason === 'OBSERVE_MODE_ALLOWED' ? { rule: 'observe', effect_class: 'read' } : {}
+    const advised = {
+      door: 'hook',
+      assurance: 'advised',
+      rung: 'policy',
+      expires: '2026-02-01T00:15:00.000Z',
+    }
     const receipt = {
       ...bare,
       ...approved,
       ...observed,
-      assurance: 'enforced',
+      ...(reason === 'ASKED_IN_CLIENT' ? advised : { assurance: 'enforced' }),
       ...changes,
     } as unknown as Receipt
     expect(
@@ -750,6 +756,13 @@ describe('contradictions', () => {
     for (const [code, { verdict }] of Object.entries(REASONS))
       if (code !== 'APPROVAL_GRANTED')
         await checkEnforced({ verdict, reason_code: code, approval }, 'RECEIPT_MALFORMED')
+  })
+
+  it('only the policy leaves the answer to a client, at the hook door and advised', async () => {
+    const asked = { reason_code: 'ASKED_IN_CLIENT' }
+    await checkEnforced(asked)
+    for (const other of [{ door: 'sdk' }, { rung: 'egress' }, { assurance: 'enforced' }])
+      await checkEnforced({ ...asked, ...other }, 'RECEIPT_MALFORMED')
   })
 
   it('a decision has `asks` only with ESCALATE', async () => {

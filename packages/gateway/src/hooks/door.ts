@@ -15,7 +15,7 @@ import {
 import { untilAnswered, type AnswerWait } from '../answer-wait.ts'
 import type { Log } from '../log.ts'
 import { Recent } from '../recent.ts'
-import { denialText } from '../verdict.ts'
+import { denialText, receiptNote } from '../verdict.ts'
 import type { HookAnswer, HookCall, HookClient, HookEvent, HookContext } from './event.ts'
 import { forwardedFrom, inspected } from './output.ts'
 import { serverTool } from './tools.ts'
@@ -84,6 +84,8 @@ function answerOf({ decided }: Ruled): HookAnswer {
   const { verdict, reason } = decided
   // Only observe mode allowed it, so the client keeps its own prompts.
   if (reason === 'OBSERVE_MODE_ALLOWED') return { kind: 'pass' }
+  if (reason === 'ASKED_IN_CLIENT')
+    return { kind: 'ask', text: `[Tollgate] The policy asks you.${receiptNote(decided.receipt)}` }
   if (verdict === 'ALLOW') return { kind: 'allow' }
   return { kind: 'deny', text: `[Tollgate] The call was not run. ${denialText(decided, false)}` }
 }
@@ -154,6 +156,7 @@ async function judge(
     assurance: 'advised',
     tool: nameOf(kernel, caller.tenant, call.tool),
     args: call.args,
+    prompting: context.isAttended,
     session_id: session,
     reference: referenceOf(call),
     ...(pending.sources.length > 0 && { sources: pending.sources }),

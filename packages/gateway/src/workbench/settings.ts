@@ -44,8 +44,8 @@ function sectionsOf(policy: Policy): Readonly<Record<string, string>> {
   }
 }
 
-function askingText({ approvers, expires }: Rule): string {
-  return meaningOf({ approvers, expires })
+function askingText({ approvers, answer, expires }: Pick<Rule, 'approvers' | 'answer' | 'expires'>): string {
+  return meaningOf({ approvers, answer, expires })
 }
 
 /** The first match counts, so the order of patterns is significant. */
@@ -186,6 +186,7 @@ function asksFewer(a: Policy, b: Policy): readonly string[] {
   return askingThatDiffers(a, b).filter((id) => {
     const [old, now] = [before?.get(id), after?.get(id)]
     if (!old || !now || now.expires > old.expires) return true
+    if (now.answer === 'client' && old.answer !== 'client') return true
     if (old.approvers.length === 0) return false
     return now.approvers.length === 0 || !isWithin(now.approvers, old.approvers)
   })
@@ -207,13 +208,13 @@ function sorted(texts: readonly string[]): string {
   return texts.toSorted().join(',')
 }
 
-/** The rules of both policies with other approvers or another time limit. */
+/** The rules of both policies with other approvers, another answerer or another time limit. */
 export function askingThatDiffers(a: Policy, b: Policy): readonly string[] {
   const before = new Map(a.rules.map((rule) => [rule.id, rule]))
-  return b.rules.flatMap(({ id, action, approvers, expires }) => {
+  return b.rules.flatMap(({ id, action, approvers, answer, expires }) => {
     const old = before.get(id)
-    if (old?.action !== 'require' || action !== 'require') return []
-    const isSame = meaningOf(old.approvers) === meaningOf(approvers) && old.expires === expires
-    return isSame ? [] : [id]
+    if (old?.action !== action || action === 'deny') return []
+    const was = askingText(old)
+    return was === askingText({ approvers, answer, expires }) ? [] : [id]
   })
 }

@@ -406,3 +406,79 @@ describe('waiting', () => {
     expect((await ask(rig, 'soon')).status).toBe(400)
   })
 })
+
+describe('prompts of clients', () => {
+  const claude = PAYLOADS['claude-code']
+  if (!claude) throw new Error('no payloads')
+  const push = shellOf(claude, 'git push')
+  const CLIENT = POLICY.replace('"git push")\' }', '"git push")\', answer: client }')
+
+  async function ask(
+    rig: ApiRig,
+    client: string,
+    { entry, ...changes }: Record<string, string>,
+  ): Promise<Record<string, unknown>> {
+    const payloads = PAYLOADS[client]
+    if (!payloads) throw new Error(client)
+    const { body } = payloads.before(shellOf(payloads, 'git push'), 'use_1')
+    const headers = { authorization: `Bearer ${rig.token('agent')}`, 'content-type': 'application/json' }
+    const response = await rig.app.fetch(
+      new Request(
+        `http://gateway.test/v1/hooks/${client}${client === 'copilot' ? '?event=preToolUse' : ''}`,
+        {
+          method: 'POST',
+          headers: { ...headers, ...(entry !== undefined && { 'tollgate-entry': entry }) },
+          body: JSON.stringify({ ...body, ...changes }),
+        },
+      ),
+    )
+    // Safe cast: every answer of the door is an object.
+    return (await response.json()) as Record<string, unknown>
+  }
+
+  test('an attended client asks its user, and the result closes the decision', async () => {
+    const rig = await createApiRig({ policy: CLIENT })
+    const answer = await ask(rig, 'claude-code', { entry: 'cli' })
+    expect(answer).toMatchObject({ hookSpecificOutput: { permissionDecision: 'ask' } })
+    const [decision] = decisions(rig)
+    expect(decision).toMatchObject({
+      ...{ verdict: 'ALLOW', reason_code: 'ASKED_IN_CLIENT', assurance: 'advised', rule: 'push' },
+    })
+    expect(decision?.approval).toBeUndefined()
+    // A person may take longer than the other calls have.
+    rig.host.time += 600_000
+    await send(rig, 'claude-code', claude.after(push, 'use_1', 'pushed'))
+    expect(effects(rig)).toMatchObject([{ status: 'COMPLETED', decision: expect.any(String) as string }])
+    expect(effects(rig)[0]).not.toHaveProperty('late')
+  })
+
+  test('silence after the prompt is UNKNOWN', async () => {
+    const rig = await createApiRig({ policy: CLIENT })
+    await ask(rig, 'claude-code', { entry: 'cli' })
+    rig.host.time += 901_000
+    await send(rig, 'claude-code', claude.before(shellOf(claude, 'npm test'), 'use_2'))
+    expect(effects(rig)).toMatchObject([{ status: 'UNKNOWN', cause: 'lost' }])
+  })
+
+  test('a client that shows no prompts needs an approval', async () => {
+    const rows: readonly (readonly [string, Record<string, string>])[] = [
+      ['claude-code', {}],
+      ['claude-code', { entry: 'sdk-cli' }],
+      ['claude-code', { entry: 'sdk-ts' }],
+      ['claude-code', { entry: 'cli', permission_mode: 'bypassPermissions' }],
+      ['claude-code', { entry: 'cli', permission_mode: 'dontAsk' }],
+      ['claude-code', { entry: 'cli', permission_mode: 'auto' }],
+      ['claude-code', { entry: 'cli', permission_mode: 'a mode of tomorrow' }],
+      ['claude-code', { entry: 'CLI' }],
+      ...['codex', 'cursor', 'copilot', 'opencode'].map((client) => [client, { entry: 'cli' }] as const),
+    ]
+    for (const [client, changes] of rows) {
+      const rig = await createApiRig({ policy: CLIENT })
+      const answer = JSON.stringify(await ask(rig, client, changes))
+      const found = decisions(rig).map(({ reason_code }) => reason_code)
+      expect({ client, changes, found }).toEqual({ client, changes, found: ['APPROVAL_REQUIRED'] })
+      expect(answer).toContain('deny')
+      expect(answer).toMatch(/Approval: [0-9a-f]{64}/)
+    }
+  })
+})

@@ -352,6 +352,8 @@ describe('differences that no tried call shows', () => {
     expect(untried(asks(', approvers: [ops]'), asks(''))).toEqual(['settings:r'])
     expect(untried(asks(''), asks(', approvers: [ops]'))).toEqual([])
     expect(untried(asks(', expires: 15m'), asks(', expires: 1h'))).toEqual(['settings:r'])
+    expect(untried(asks(''), asks(', answer: client'))).toEqual(['settings:r'])
+    expect(untried(asks(', answer: client'), asks(''))).toEqual([])
     expect(untried(asks(', expires: 1h'), asks(', expires: 15m'))).toEqual([])
   })
 

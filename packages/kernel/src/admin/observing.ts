@@ -95,6 +95,7 @@ export const OBSERVE: Rule = {
   when: undefined,
   because: undefined,
   approvers: [],
+  answer: 'approver',
   expires: 0,
 }
 

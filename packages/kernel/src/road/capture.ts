@@ -43,8 +43,8 @@ export interface Demanded {
 }
 
 /**
- * A call as it arrives. Every member except `caller`, `door`, `assurance`, `author`, `offered`, `demanded`, `guarded` and `place`
- * is untrusted. `traceparent` is no part of the call: it is not judged and not recorded.
+ * A call as it arrives. Every member except `caller`, `door`, `assurance`, `author`, `offered`, `demanded`, `guarded`, `place` and
+ * `prompting` is untrusted. `traceparent` is no part of the call: it is not judged and not recorded.
  */
 export interface ToolCall {
   readonly caller: Caller
@@ -63,6 +63,8 @@ export interface ToolCall {
   readonly guarded?: GuardedPage
   /** Where the call acts on files, if the door knows it. */
   readonly place?: CallPlace
+  /** Whether the caller can ask the person at its own prompt before it runs the call, as the door knows it. */
+  readonly prompting?: boolean
   readonly tool: unknown
   /** The arguments as a value. */
   readonly args?: unknown
@@ -130,6 +132,8 @@ export interface Intent {
   readonly browser: BrowserCall | undefined
   /** Where the call acts on files, if the door knows it. */
   readonly place: CallPlace | undefined
+  /** The caller can ask the person at its own prompt. */
+  readonly prompting: boolean
   readonly approval: string | undefined
   readonly delegation: string | undefined
   readonly sources: readonly Source[]
@@ -208,6 +212,7 @@ export function capture(call: ToolCall): Intent {
     misplaced: Object.entries(known).some(([name, at]) => (context?.[name as keyof Context] ?? at) !== at),
     browser,
     place: capturePlace(call.place),
+    prompting: call.prompting === true,
     approval: claim,
     delegation,
     sources: sources ?? [],

@@ -33,6 +33,12 @@ import { DETECTORS } from '../gates/index.ts'
 
 /** How long an advised ALLOW is valid, in milliseconds. */
 const ADVISED_FOR = 60_000
+/** The same, if a person at the client answers first. */
+const PROMPTED_FOR = 900_000
+
+function isPrompted({ reason }: Settled): boolean {
+  return reason === 'ASKED_IN_CLIENT'
+}
 
 /** The decision as the caller gets it. */
 export interface Decided {
@@ -67,7 +73,8 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
   const changes = changesOf(before, left, names)
   const hash = commitTo(kernel, intent, snapshot, settled)
   const isAdvised = settled.verdict === 'ALLOW' && intent.assurance === 'advised'
-  const expires = isAdvised ? new Date(turn.time + ADVISED_FOR).toISOString() : undefined
+  const until = isAdvised ? turn.time + (isPrompted(settled) ? PROMPTED_FOR : ADVISED_FOR) : undefined
+  const expires = until === undefined ? undefined : new Date(until).toISOString()
   const appended = turn.append(
     {
       causes: settled.uses?.answer ? [settled.uses.answer] : [],
@@ -81,7 +88,8 @@ export function judge(kernel: Kernel, intent: Intent, names: RecordNames, turn: 
   if (hash.salt !== undefined) turn.put(`salt\n${appended.id}`, hash.salt)
   const request = keepRequest(kernel, intent, snapshot, { settled, appended, hash }, turn)
   keepCall(kernel, intent, snapshot, { settled, appended, before, left }, turn)
-  const opening = settled.verdict === 'ALLOW' ? open(kernel, intent, appended, hash, turn) : undefined
+  const opening =
+    settled.verdict === 'ALLOW' ? open(kernel, intent, { settled, appended, hash, until }, turn) : undefined
   freezeIfFlooding(kernel, intent, settled, turn)
   if (settled.reason === 'STORAGE_QUOTA_EXCEEDED') kernel.storage.deny(payerOf(intent), turn)
   kernel.storage.charge(payerOf(intent), turn, turn.written - written)
@@ -200,7 +208,13 @@ const NOTHING_SEEN: Observation = {
   sentinel_findings: undefined,
 }
 
-function open(kernel: Kernel, intent: Intent, appended: Appended, hash: Commitment, turn: Turn): Opening {
+function open(
+  kernel: Kernel,
+  intent: Intent,
+  made: { settled: Settled; appended: Appended; hash: Commitment; until: number | undefined },
+  turn: Turn,
+): Opening {
+  const { settled, appended, hash, until } = made
   const opening: Opening = {
     id: appended.id,
     clock: appended.clock,
@@ -210,7 +224,8 @@ function open(kernel: Kernel, intent: Intent, appended: Appended, hash: Commitme
     session: intent.session,
     tool: intent.tool,
     assurance: intent.assurance,
-    expires: intent.assurance === 'advised' ? turn.time + ADVISED_FOR : null,
+    expires: until ?? null,
+    ...(isPrompted(settled) && { prompted: true as const }),
     salted: hash.commit === 'salted',
     ...(intent.reference !== undefined && { reference: intent.reference }),
   }

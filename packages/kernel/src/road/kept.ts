@@ -28,6 +28,7 @@ export interface KeptCall {
   readonly misplaced?: boolean
   readonly browser?: BrowserCall
   readonly place?: CallPlace
+  readonly prompting?: boolean
   /** The observation that the Sentinel posted. */
   readonly posted?: Observation
   readonly approval?: string
@@ -193,6 +194,7 @@ function callOf(intent: Intent, snapshot: Snapshot): Omit<KeptCall, 'args' | 'st
     ...(misplaced && { misplaced }),
     ...(browser && { browser }),
     ...(intent.place && { place: intent.place }),
+    ...(intent.prompting && { prompting: true }),
     ...(snapshot.observed === 'sentinel' && snapshot.observation && { posted: snapshot.observation }),
     ...(approval !== undefined && { approval }),
     ...(delegation !== undefined && { delegation }),

@@ -14,6 +14,8 @@ export interface Opening extends Appended {
   readonly session: string
   readonly tool: string
   readonly assurance: 'enforced' | 'advised'
+  /** The client asks its person first, so the call expires later. */
+  readonly prompted?: true
   /** When an advised call expires without a report, in milliseconds; null for an enforced call. */
   readonly expires: number | null
   /** Whether the hash of its effect is salted. */
@@ -68,20 +70,27 @@ export function referenceName({ tenant, principal, session }: SessionOf, referen
 
 /** Returns an opening as JSON. It is written by hand for speed; only the names need quoting. */
 export function openingText(opening: Opening): string {
-  const { id, clock, tenant, principal, author, session, tool, assurance, expires, salted, reference } =
-    opening
+  const { id, clock, tenant, principal, author, session, tool, assurance } = opening
+  const { expires, salted, reference, prompted } = opening
   const caller = `"tenant":${JSON.stringify(tenant)},"principal":${JSON.stringify(principal)}`
   const owner = `${caller},"session":${JSON.stringify(session)},"tool":${JSON.stringify(tool)}`
   const called = reference === undefined ? '' : `,"reference":${JSON.stringify(reference)}`
   const asked = author === undefined ? '' : `,"author":${JSON.stringify(author)}`
-  return `{"id":"${id}","clock":${clock},${owner},"assurance":"${assurance}","expires":${expires},"salted":${salted}${called}${asked}}`
+  const prompt = prompted === undefined ? '' : ',"prompted":true'
+  return `{"id":"${id}","clock":${clock},${owner},"assurance":"${assurance}","expires":${expires},"salted":${salted}${called}${asked}${prompt}}`
+}
+
+function isDue(list: ReadonlyMap<string, Opening>, time: number): boolean {
+  for (const { expires } of list.values()) return (expires ?? 0) < time
+  return false
 }
 
 /** Returns an empty collection of openings. */
 export function createOpenings(): Openings {
-  // All advised calls have the same lifetime, so the oldest expires first.
   const open = new Map<string, Opening>()
+  // All calls of a list have the same lifetime, so the oldest expires first.
   const advised = new Map<string, Opening>()
+  const prompted = new Map<string, Opening>()
   const named = new Map<string, Opening>()
   const charged = new Map<string, number>()
   const count = (opening: Opening, change: 1 | -1): void => {
@@ -97,7 +106,7 @@ export function createOpenings(): Openings {
       if (!open.has(opening.id)) count(opening, 1)
       open.set(opening.id, opening)
       if (opening.reference !== undefined) named.set(referenceName(opening, opening.reference), opening)
-      if (opening.expires !== null) advised.set(opening.id, opening)
+      if (opening.expires !== null) (opening.prompted ? prompted : advised).set(opening.id, opening)
     },
     get: (id) => open.get(id),
     named: (owner, reference) => named.get(referenceName(owner, reference)),
@@ -110,17 +119,19 @@ export function createOpenings(): Openings {
       // The caller may have reused its id for another call.
       if (name !== undefined && named.get(name) === opening) named.delete(name)
       advised.delete(id)
+      prompted.delete(id)
     },
     chargedTo: (of) => charged.get(chargedName(of)) ?? 0,
     hasExpired(time) {
-      for (const { expires } of advised.values()) return (expires ?? 0) < time
-      return false
+      return isDue(advised, time) || isDue(prompted, time)
     },
     expired(time, most) {
       const found: Opening[] = []
-      for (const opening of advised.values()) {
-        if (found.length >= most || (opening.expires ?? 0) >= time) break
-        found.push(opening)
+      for (const list of [advised, prompted]) {
+        for (const opening of list.values()) {
+          if (found.length >= most || (opening.expires ?? 0) >= time) break
+          found.push(opening)
+        }
       }
       return found
     },

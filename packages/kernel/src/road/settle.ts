@@ -85,9 +85,22 @@ export function settle(kernel: Kernel, intent: Intent, snapshot: Snapshot, judge
     const detail = 'people were asked too often recently, or denied this tool; wait before you try again'
     return { ...denied(judgement, 'SESSION_RISK_MEMORY_DENY'), rung: 'session-risk', detail }
   }
+  if (isForClient(intent, judgement)) return { ...judgement, verdict: 'ALLOW', reason: 'ASKED_IN_CLIENT' }
   if (kernel.approvals.asking(intent.tenant, chargedTo(intent), snapshot.time) < MAX_ASKING) return judgement
   const detail = `${MAX_ASKING} requests of this principal already wait for an answer; wait until some are answered`
   return { ...denied(judgement, 'RATE_EXCEEDED'), detail }
+}
+
+/**
+ * Returns whether the person at the client answers: the client can ask, and the policy leaves every question about the call to it. A
+ * question of a gate needs an approval.
+ */
+function isForClient(
+  { prompting, assurance, door }: Intent,
+  { rung, rule, asks, beneath }: Judgement,
+): boolean {
+  const canAsk = prompting && assurance === 'advised' && door === 'hook'
+  return canAsk && rung === 'policy' && rule?.answer === 'client' && asks?.length === 1 && !beneath
 }
 
 /** Returns whether the arguments are too long for an approver. A person must see everything that they approve. */

@@ -20,6 +20,7 @@ export function makeCall(random: Random): CallSpec {
   const tool = random.chance(2) ? 'no/such' : random.pick(TOOLS)
   const unreadable = random.chance(2)
   const door = random.pick(DOORS)
+  const assurance = random.chance(75) ? 'enforced' : 'advised'
   return {
     tenant: random.pick(TENANTS),
     principal,
@@ -27,7 +28,8 @@ export function makeCall(random: Random): CallSpec {
     ...(random.chance(90) && { session_id: random.pick(SESSIONS) }),
     ...(random.chance(10) && { delegation_session_id: 'd1' }),
     door,
-    assurance: random.chance(75) ? 'enforced' : 'advised',
+    assurance,
+    prompting: door === 'hook' || door === 'http',
     ...(random.chance(10) && { author: random.pick(SERVERS) }),
     tool: unreadable && random.chance(50) ? '(unreadable)' : tool,
     form: unreadable ? 'unreadable' : makeForm(random),
@@ -104,8 +106,9 @@ export function tame(random: Random, call: CallSpec): CallSpec {
     tenant: call.tenant,
     principal: call.principal ?? 'agent:a',
     session_id: call.session_id ?? 's1',
-    door: 'mcp',
+    door: call.prompting && call.assurance === 'advised' ? call.door : 'mcp',
     assurance: call.assurance,
+    prompting: call.prompting,
     ...(call.author !== undefined && { author: call.author }),
     tool: call.tool === '(unreadable)' ? 'fs/read' : call.tool,
     form: 'fits',

@@ -118,7 +118,7 @@ function makeTools(random: Random, known: number): readonly ModelTool[] {
 /** A rule without an id. */
 export function makeRule(random: Random): ModelRule {
   const action = random.pick(['allow', 'allow', 'allow', 'allow', 'deny', 'require', 'require'] as const)
-  return {
+  const rule: Omit<ModelRule, 'answer'> = {
     id: '',
     action,
     tools: [
@@ -133,6 +133,8 @@ export function makeRule(random: Random): ModelRule {
       action === 'require' ? random.maybe(60, () => random.pick(['ops', 'user:olga', 'agent:a'])) : [],
     expires: action === 'require' ? random.pick(EXPIRIES) : 900_000,
   }
+  // The kernel decides so only at the door `hook`, and a policy does not combine it with approvers.
+  return { ...rule, answer: rule.approvers.length === 0 && action !== 'deny' ? 'client' : 'approver' }
 }
 
 function makeCondition(random: Random): ModelCondition {

@@ -160,6 +160,7 @@ function ruleOf({
   doors,
   when,
   approvers,
+  answer,
   expires,
 }: ModelRule): Rule {
   return {
@@ -173,6 +174,7 @@ function ruleOf({
     when: when && conditionOf(when),
     because: undefined,
     approvers,
+    answer,
     expires,
   }
 }

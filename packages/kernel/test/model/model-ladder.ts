@@ -21,6 +21,7 @@ import type { State } from './model.ts'
 const OBSERVE: ModelRule = {
   id: 'observe',
   action: 'allow',
+  answer: 'approver',
   tools: [],
   principals: [],
   sessions: [],

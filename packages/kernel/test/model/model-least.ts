@@ -14,6 +14,7 @@ type Compared = Exclude<ReasonCode, Apart>
 const LEAST: Readonly<Record<Compared, number>> = {
   RULE_ALLOWED: 100,
   APPROVAL_GRANTED: 80,
+  ASKED_IN_CLIENT: 20,
   APPROVAL_REQUIRED: 100,
   OBSERVE_MODE_ALLOWED: 20,
   TOOL_NOT_PINNED: 30,

@@ -19,6 +19,7 @@ export interface ModelRule {
   readonly doors: readonly Door[]
   readonly when: ModelCondition | undefined
   readonly approvers: readonly string[]
+  readonly answer: 'approver' | 'client'
   readonly expires: number
 }
 

@@ -15,7 +15,7 @@ const POLICY: ModelPolicy = {
   ...NOTHING,
   principals: [{ name: 'agent:a', tier: 'admin', key: 0, delegateOnly: false }],
   tools: [TOOL],
-  rules: [{ ...ANY_CALLER, id: 'all', action: 'allow', tools: ['*'], expires: 900_000 }],
+  rules: [{ ...ANY_CALLER, id: 'all', action: 'allow', answer: 'approver', tools: ['*'], expires: 900_000 }],
   taint: {
     ...{ deny: [], ask: [], internal: [], follow: 'values', results: {} },
     provenance: { untrusted: 'allow', ordered: 'allow', flagged: 'deny' },
@@ -23,6 +23,7 @@ const POLICY: ModelPolicy = {
 }
 const CALL: CallSpec = {
   ...{ tenant: 'default', principal: 'agent:a', session_id: 's1', door: 'mcp', assurance: 'advised' },
+  prompting: false,
   ...{ tool: 'mail/send', form: 'fits', n: 0, word: 'sudo', hosts: [], sources: [], answers: [] },
   ...{ context: {}, replaced: {} },
 }

@@ -18,6 +18,8 @@ export interface CallSpec {
   readonly delegation_session_id?: string
   readonly door: Door
   readonly assurance: 'enforced' | 'advised'
+  /** The client can ask its person. */
+  readonly prompting: boolean
   /** The author of the arguments, if it is not the principal. */
   readonly author?: string
   readonly tool: string
@@ -78,6 +80,7 @@ export interface ModelCall extends Pick<
   | 'principal'
   | 'door'
   | 'assurance'
+  | 'prompting'
   | 'tool'
   | 'form'
   | 'hosts'

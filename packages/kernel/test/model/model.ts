@@ -100,7 +100,8 @@ export class Model {
     const settled = this.#settle(state, climb(state))
     const found = fold(memory, state, settled)
     if (settled.verdict === 'DENY' || settled.again) this.#countDenial(owner)
-    if (settled.verdict === 'ALLOW') this.#open(call)
+    if (settled.verdict === 'ALLOW')
+      this.#open(call, settled.reason === 'ASKED_IN_CLIENT' ? FIFTEEN_MINUTES : MINUTE)
     const { session, score, policy } = state
     const window = Math.min(session.turns + 1, policy.risk.window)
     return { ...settled, seq: session.seq, score, window, found }
@@ -256,6 +257,8 @@ export class Model {
       return { ...result, ...deny('SESSION_RISK_MEMORY_DENY'), rung: 'session-risk' }
     }
     const [owner, { tenant, principal = NOBODY }] = [chargedTo(call), call]
+    if (call.prompting && isForClient(call, result))
+      return { ...result, verdict: 'ALLOW', reason: 'ASKED_IN_CLIENT' }
     const { requests, time } = this.memory
     const recent = (each: Request): boolean => time - each.opened < FIFTEEN_MINUTES
     const mine = requests.filter(
@@ -271,8 +274,8 @@ export class Model {
     return { ...result, request: length - 1 }
   }
 
-  #open({ tenant, principal, session, tool, assurance }: ModelCall): void {
-    const until = assurance === 'advised' ? this.memory.time + MINUTE : Infinity
+  #open({ tenant, principal, session, tool, assurance }: ModelCall, lasts: number): void {
+    const until = assurance === 'advised' ? this.memory.time + lasts : Infinity
     this.memory.openings.push({
       whose: { tenant, principal, session },
       tool,
@@ -384,4 +387,10 @@ export class Model {
     this.memory.restart(lost, delegation, written)
     recover(this.memory, clock)
   }
+}
+
+/** Only a rule asks, and it leaves the answer to the client, which runs the call itself. */
+function isForClient({ door, assurance }: ModelCall, { rung, rule, asks, beneath }: LadderResult): boolean {
+  const isHook = door === 'hook' && assurance === 'advised'
+  return isHook && rung === 'policy' && rule?.answer === 'client' && asks?.length === 1 && !beneath
 }

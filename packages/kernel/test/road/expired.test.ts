@@ -6,7 +6,8 @@ import { parseJson, type JsonObject } from '@tollgate/evidence'
 import { describe, expect, it } from 'vitest'
 import { closeAllExpired, type Batch, type Store } from '../../src/index.ts'
 import { closeExpired } from '../../src/road/closing.ts'
-import { createRig, type Rig } from '../rig.ts'
+import { activatePolicy } from '../../src/admin.ts'
+import { createRig, policyOf, type Rig } from '../rig.ts'
 
 const POLICY = `
 principals: { "agent:*": { tier: standard } }
@@ -123,5 +124,24 @@ describe('calls without a report', () => {
     expect(rig.kernel.openings.size).toBe(201)
     // The bodies alone are 50 MiB.
     expect(used() - before).toBeLessThan(16 << 20)
+  })
+
+  it('wait longer for a person at a client, also after a restart', async () => {
+    const policy = POLICY.replace('allow: "notes/read"', 'require: "notes/read", answer: client')
+    const rig = await createRig({ policy })
+    const prompted = await rig.authorize({
+      ...{ caller: { tenant: 'default', principal: 'agent:a' }, door: 'hook', assurance: 'advised' },
+      ...{ prompting: true, tool: 'notes/read', session_id: 's1' },
+    })
+    expect(prompted.decided.reason).toBe('ASKED_IN_CLIENT')
+    await activatePolicy(rig.kernel, policyOf(POLICY), 'user:olga')
+    await advised(rig, 2)
+    await rig.reopen()
+    rig.host.advance(61_000)
+    await closeAllExpired(rig.kernel)
+    expect(lost(rig)).toBe(1)
+    rig.host.advance(840_000)
+    await closeAllExpired(rig.kernel)
+    expect(lost(rig)).toBe(2)
   })
 })

@@ -12,7 +12,7 @@ from .reading import a_text, a_time, a_word, an_id, an_object, invalid_answer, o
 from .strict_json import Json, JsonRefused, canonical_json
 
 #: The reason codes that allow a call. A test compares them with those of the gateway.
-ALLOWING = frozenset({"RULE_ALLOWED", "APPROVAL_GRANTED", "OBSERVE_MODE_ALLOWED"})
+ALLOWING = frozenset({"RULE_ALLOWED", "APPROVAL_GRANTED", "ASKED_IN_CLIENT", "OBSERVE_MODE_ALLOWED"})
 
 
 class Source(TypedDict):

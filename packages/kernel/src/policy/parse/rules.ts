@@ -21,6 +21,9 @@ import type { Place, Reader } from '../reader/read.ts'
 /** The action of a rule on a matching call. `require` asks a person. */
 export type Action = 'allow' | 'deny' | 'require'
 
+const ANSWERERS = ['approver', 'client'] as const
+type Answerer = (typeof ANSWERERS)[number]
+
 /** One rule. */
 export interface Rule {
   readonly id: string
@@ -34,6 +37,8 @@ export interface Rule {
   readonly because: string | undefined
   /** The allowed approvers; empty means any. */
   readonly approvers: readonly string[]
+  /** An approver answers escalations by this rule, or the person at the client where the client can ask. */
+  readonly answer: Answerer
   /** How long a request waits and an approval is valid, in milliseconds. */
   readonly expires: number
 }
@@ -117,10 +122,20 @@ const FIELDS = record(
       'The allowed approvers: people, or groups of their tokens. By default any operator. `others` excludes the person behind the agent.',
       NAMES,
     ),
+    answer: about(
+      '`client` lets a coding agent ask the person at its own prompt, if it can ask and a person is there. This is no approval: the receipt says `ASKED_IN_CLIENT`. By default an approver answers.',
+      words(ANSWERERS),
+    ),
     expires: about('How long a request waits and an answer is valid: 15m by default, at most 7d.', DURATION),
   },
   {
     required: ['id'],
+    not: {
+      anyOf: [
+        { required: ['answer', 'deny'] },
+        { required: ['answer', 'approvers'], properties: { answer: { const: 'client' } } },
+      ],
+    },
     oneOf: [{ required: ['allow'] }, { required: ['deny'] }, { required: ['require'] }],
     dependentRequired: { approvers: ['require'], expires: ['require'] },
     ...examples({ id: 'reading', allow: 'fs/read_file' }),
@@ -175,6 +190,7 @@ export function readRules(reader: Reader, place: Place, configured: Configured):
         when: fields.when && readCondition(reader, fields.when, conditions, configured),
         because: fields.because && readShort(reader, fields.because, '`because`', 500),
         approvers: readApprovers(reader, fields, action),
+        answer: readAnswer(reader, fields, action),
         expires: readExpiry(reader, fields, action),
       },
     ]
@@ -241,6 +257,16 @@ function readApprovers(reader: Reader, { approvers }: RuleFields, action: Action
     reader.note(approvers, '`approvers` is only valid with `require`; remove it here')
   }
   return readNames(reader, approvers, '`approvers`', 'an approver')
+}
+
+function readAnswer(reader: Reader, { answer, approvers }: RuleFields, action: Action): Answerer {
+  if (!answer) return 'approver'
+  if (action === 'deny')
+    reader.note(answer, '`answer` is not valid with `deny`, which asks no person; remove it here')
+  const answerer = reader.word(answer, '`answer`', ANSWERERS) ?? 'approver'
+  if (answerer === 'client' && approvers)
+    reader.note(answer, 'a client cannot tell who answers its prompt; remove `approvers` or `answer: client`')
+  return answerer
 }
 
 function readExpiry(reader: Reader, { expires }: RuleFields, action: Action): number {

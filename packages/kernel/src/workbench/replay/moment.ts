@@ -138,6 +138,7 @@ export function intentOf(decision: Decision, kept: KeptCall): Intent {
     misplaced: kept.misplaced ?? false,
     browser: browser && wholeBrowser(browser),
     place: kept.place,
+    prompting: kept.prompting ?? false,
     approval: kept.approval,
     delegation: kept.delegation,
     sources: kept.sources ?? [],
