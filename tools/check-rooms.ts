@@ -319,7 +319,8 @@ const ROOMS: readonly Room[] = [
     packages: [...KERNEL, 'evidence'],
     npm: ['@photostructure/sqlite', 'pg'],
     node: true,
-    shelf: [],
+    // What several stores share.
+    shelf: ['guard', 'heads', 'opened', 'seal', 'service', 'tiles'],
   },
   {
     at: 'packages/gateway/src/keyring.ts',
@@ -342,7 +343,7 @@ const ROOMS: readonly Room[] = [
   { at: 'packages/gateway/bin', dev: true, node: ['node:fs', 'node:module'] },
   {
     ...tests('gateway', 'kernel', 'client', 'sentinel', 'evidence'),
-    npm: ['@photostructure/sqlite', 'commander', 'ws', 'yaml'],
+    npm: ['@photostructure/sqlite', 'commander', 'pg', 'ws', 'yaml'],
   },
 
   {

@@ -4,7 +4,7 @@ import { formatTrust, importPublicKey, noteKey } from '@tollgate/evidence'
 import type { Config } from './config/config.ts'
 import { sealKeyIfAny } from './seal-key.ts'
 import { openingView, type Sealer } from './sealing.ts'
-import type { KeyPeriod } from './store/sqlite/service.ts'
+import type { KeyPeriod } from './store/service.ts'
 import { openSqliteView, openSqliteViewApart } from './store/sqlite/store.ts'
 import type { LedgerView } from './view.ts'
 

@@ -3,7 +3,7 @@
 
 import { memoryOf, sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
 import type { Database } from './database.ts'
-import { bytes } from './tree.ts'
+import { bytes } from '../tiles.ts'
 
 /** An anchor that does not match the entries. */
 interface AnchorProblem {

@@ -29,8 +29,10 @@ import {
 } from './database.ts'
 import { checkRemembered, remember, type RememberedOptions } from './tail-remembered.ts'
 import { LedgerReader } from './reader.ts'
-import { knownKeys, serviceIn, type Service } from './service.ts'
-import { bytes, envelopeOf, openNodes, openTree } from './tree.ts'
+import type { Service } from '../service.ts'
+import { bytes, envelopeOf } from '../tiles.ts'
+import { keysOf, serviceIn } from './service.ts'
+import { openNodes, openTree } from './tree.ts'
 import { digestOf, headIn, headRoot, newestIn } from './writer.ts'
 
 export interface FsckProblem {
@@ -260,7 +262,7 @@ function problemWithRecord(name: string, payload: unknown, text: unknown): [stri
 
 /** Checks the signatures and links of the entries that are newer than the stored checkpoint. */
 async function checkTail({ db, options, found }: FsckRun, start: number): Promise<void> {
-  const keys = knownKeys(db, options.writer)
+  const keys = keysOf(db, options.writer)
   const rows = db.prepare('SELECT idx, payload, signature FROM entries WHERE idx >= ? ORDER BY idx')
   let before = start === 0 ? undefined : newestIn(db, start)
   for (const row of rows.iterate(start)) {

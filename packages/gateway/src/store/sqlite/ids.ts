@@ -3,7 +3,7 @@
 
 import { sha256Hex } from '@tollgate/evidence'
 import type { Database } from './database.ts'
-import { bytes } from './tree.ts'
+import { bytes } from '../tiles.ts'
 
 /** Ids per tile, and bytes stored per id. */
 const TILE = 1024

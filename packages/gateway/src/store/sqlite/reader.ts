@@ -6,8 +6,10 @@ import type { EntryFilter, LedgerEntry, NamedRecord, Page, PageRequest, Payload 
 import { GatewayError } from '../../error.ts'
 import type { Database, TableRow } from './database.ts'
 import { openIdIndex, type IdIndex } from './ids.ts'
-import { knownKeys, type KnownKeys } from './service.ts'
-import { bytes, envelopeOf, openNodes, type Nodes } from './tree.ts'
+import type { KnownKeys } from '../service.ts'
+import { bytes, envelopeOf } from '../tiles.ts'
+import { keysOf } from './service.ts'
+import { openNodes, type Nodes } from './tree.ts'
 import { headIn } from './writer.ts'
 
 /** The maximum number of entries that one page examines. */
@@ -28,7 +30,7 @@ export class LedgerReader {
     this.#statements = prepareStatements(db)
     this.#nodes = openNodes(db)
     this.#ids = openIdIndex(db, () => this.size())
-    this.#keys = knownKeys(db, writer)
+    this.#keys = keysOf(db, writer)
   }
 
   size(): number {

@@ -1,7 +1,7 @@
 // Shares the signatures of a batch between the writer thread and the signer thread, and collects them.
 
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
-import type { Seal } from './seal.ts'
+import type { Seal } from '../seal.ts'
 
 /** Signatures and leaves, 96 bytes per id. */
 export interface SharedSeals {

@@ -4,7 +4,7 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import type { SharedSeals } from './share.ts'
 import { unpackEntries, type PackedEntries } from './batch.ts'
-import { createSealer, importSeeds } from './seal.ts'
+import { createSealer, importSeeds } from '../seal.ts'
 
 export interface SignerThreadData {
   readonly seeds: readonly Uint8Array[]

@@ -3,48 +3,23 @@
 
 import { MessageChannel } from 'node:worker_threads'
 import type { ChainHead } from '@tollgate/evidence'
-import type { Entry, Store, Stored } from '@tollgate/kernel'
+import type { Entry, Stored } from '@tollgate/kernel'
 import type { LedgerEntry, LedgerView, NamedRecord, Page, Payload } from '../../view.ts'
 import { shareOf } from './share.ts'
 import { packBatch, packEntries } from './batch.ts'
 import { createDatabase, faultOf, ledgerFile, openForReading } from './database.ts'
 import { takeLock, type Lock } from './lock.ts'
 import { LedgerReader } from './reader.ts'
-import { serviceIn, type KeyPeriod } from './service.ts'
+import type { OpenedStore } from '../opened.ts'
+import type { KeyPeriod } from '../service.ts'
+import { serviceIn } from './service.ts'
 import { startThread, type Thread } from './thread.ts'
 import { createLoopSpin } from './loop-spin.ts'
 import type { ReaderThreadData } from './reader-thread.ts'
 import type { SignerThreadData } from './signer-thread.ts'
 import type { OpenedLedger, WriterThreadData } from './writer-thread.ts'
 
-export interface SqliteStore extends Store {
-  readonly view: LedgerView
-  /** Id of the writer key in service; undefined while the ledger is empty. */
-  readonly key: string | undefined
-  /** Public ledger keys in service, 32 bytes each. */
-  readonly ledgerKeys: readonly Uint8Array[]
-  /** Every key of the ledger that was ever in service. */
-  readonly keyPeriods: readonly KeyPeriod[]
-  /** The number of durable entries. */
-  size: () => number
-  /** A signed checkpoint of everything durable. */
-  checkpoint: () => Promise<string>
-  /** Calls the listener after every commit with the number of entries. Returns a function that removes it. */
-  watch: (listener: (size: number) => void) => () => void
-  /** Records that were not written since a time in milliseconds, see `LedgerReader`. */
-  idle(prefix: string, time: number, limit: number, after?: string): Promise<readonly NamedRecord[]>
-  /** Record names for entries before a time, see `LedgerReader`. */
-  namesBefore(prefix: string, time: number): Promise<readonly string[]>
-  /** @throws GatewayError if the store can no longer write, or the ledger files are missing or replaced. */
-  present(): Promise<void>
-  /** Signs and remembers the last head, moves the log into the file and closes it. */
-  close: () => Promise<Closed>
-}
-
-interface Closed {
-  /** Whether the file alone is the whole ledger. False if another process was reading it. */
-  readonly folded: boolean
-}
+export type SqliteStore = OpenedStore
 
 interface SqliteOptions extends Omit<WriterThreadData, 'port'> {
   /** For a single command: reads run in this thread and the writer signs alone, which saves three threads. */
@@ -152,7 +127,7 @@ function createStore(opened: OpenedLedger, threads: Threads, release: () => void
   let { head, size } = opened
   const spin = createLoopSpin()
   let writing = 0
-  let closing: Promise<Closed> | undefined
+  let closing: ReturnType<OpenedStore['close']> | undefined
 
   const share = (entries: readonly Entry[]): void => {
     const packed = packEntries(entries)
@@ -205,7 +180,7 @@ function placeOf({ seq, lamport_clock, time }: Omit<ChainHead, 'id'>): Omit<Chai
   return { seq, lamport_clock, time }
 }
 
-async function closeAll(threads: Threads, release: () => void): Promise<Closed> {
+async function closeAll(threads: Threads, release: () => void): ReturnType<OpenedStore['close']> {
   try {
     for (const reader of threads.readers) await reader.ask('close', [])
     return { folded: (await threads.writer.ask('close', [])) === true }

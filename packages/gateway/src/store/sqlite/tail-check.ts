@@ -1,19 +1,12 @@
 // Checks the newest entries before a ledger is opened for writing: they must be intact, and no signed entry may be missing.
 // `fsck` checks the whole ledger; the cost of a start must not grow with it.
 
-import {
-  linkFaults,
-  openCheckpoint,
-  openReceipt,
-  toHex,
-  noteKey,
-  type ChainHead,
-  type PublicKey,
-} from '@tollgate/evidence'
-import { GatewayError } from '../../error.ts'
+import { linkFaults, openReceipt, toHex, type ChainHead, type PublicKey } from '@tollgate/evidence'
+import { checkGrown, damaged } from '../heads.ts'
 import type { Database } from './database.ts'
 import { problemsWithAnchors } from './anchors.ts'
-import { bytes, envelopeOf, openNodes } from './tree.ts'
+import { bytes, envelopeOf } from '../tiles.ts'
+import { openNodes } from './tree.ts'
 import { headIn, headRoot } from './writer.ts'
 
 interface TailOptions {
@@ -38,6 +31,7 @@ export async function checkTail({ db, origin, keys, remembered }: TailOptions): 
   const head = headIn(db)
   checkCount(db, head.size)
   const nodes = openNodes(db)
+  const rootAt = (size: number): Uint8Array => nodes.rootAt(size)
   if (toHex(nodes.rootAt(head.size)) !== toHex(headRoot(head)))
     throw damaged('its tree does not match the root in its head')
   await checkNewest(db, head.size, keys)
@@ -48,25 +42,7 @@ export async function checkTail({ db, origin, keys, remembered }: TailOptions): 
     [kept, 'the ledger file itself'],
     [remembered, 'the head guard outside of the data directory'],
   ] as const) {
-    if (typeof note === 'string') await checkGrown(note, where)
-  }
-
-  async function checkGrown(note: string, where: string): Promise<void> {
-    const { size, root } = await openOwn(note, where)
-    if (size <= head.size && toHex(nodes.rootAt(size)) === toHex(root)) return
-    throw rolledBack(head.size, size, where)
-  }
-
-  async function openOwn(note: string, where: string): Promise<{ size: number; root: Uint8Array }> {
-    try {
-      const ledger = keys.map((key) => noteKey(origin, key, 1))
-      return await openCheckpoint(note, { ledger })
-    } catch (cause) {
-      throw new GatewayError('LEDGER_DAMAGED', `the checkpoint in ${where} is not signed by this ledger`, {
-        cause,
-        hints: ['find out who changed it before you continue'],
-      })
-    }
+    if (typeof note === 'string') await checkGrown(note, where, { origin, keys, size: head.size, rootAt })
   }
 }
 
@@ -97,27 +73,4 @@ async function checkNewest(db: Database, size: number, keys: readonly PublicKey[
     if (!linked) throw damaged(`entry ${start + i} does not link to the previous one`)
     before = { id, seq: receipt.seq, lamport_clock: receipt.lamport_clock, time: receipt.time }
   }
-}
-
-function damaged(what: string, cause?: unknown): GatewayError {
-  return new GatewayError('LEDGER_DAMAGED', `the ledger is damaged: ${what}`, {
-    cause,
-    hints: [
-      'run `tollgate fsck` to see all problems',
-      'restore the newest backup that matches the signed checkpoints',
-    ],
-  })
-}
-
-function rolledBack(size: number, signed: number, where: string): GatewayError {
-  const found =
-    size < signed
-      ? `the ledger has ${size} entries, but a head with ${signed} entries was signed before`
-      : `the ledger differs from the one whose head with ${signed} entries was signed before`
-  return new GatewayError('LEDGER_ROLLED_BACK', `${found} (${where})`, {
-    hints: [
-      'this is an old or different copy: signing it would create two histories, so the gateway refuses to start',
-      'restore the newest copy of the data directory; if it is lost, create a new ledger with `tollgate init`',
-    ],
-  })
 }

@@ -3,7 +3,7 @@
 
 import { endTransaction, faultOf, ledgerFile, openForReading, type Database } from './database.ts'
 import { checkTail } from './tail-check.ts'
-import { rememberedHead } from './guard.ts'
+import { rememberedHead } from '../guard.ts'
 import { serviceIn } from './service.ts'
 
 /** The ledger of a data directory, and where its remembered head is. */

@@ -15,8 +15,9 @@ import { unpackEntries, unpackRecords, type PackedBatch, type PackedEntry } from
 import { endTransaction, faultOf, ledgerFile, requireDurable, type Database } from './database.ts'
 import { openIdTiles, type IdTiles } from './ids.ts'
 import type { LedgerPlace } from './place.ts'
-import { createSealer, type Seal } from './seal.ts'
-import { bytes, envelopeOf, openNodes, openTree, type TiledTree } from './tree.ts'
+import { createSealer, type Seal } from '../seal.ts'
+import { bytes, envelopeOf, type TiledTree } from '../tiles.ts'
+import { openNodes, openTree } from './tree.ts'
 
 interface WriterOptions {
   readonly db: Database

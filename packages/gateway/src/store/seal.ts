@@ -1,7 +1,7 @@
 // Signs entries, in the writer thread and in the signer thread.
 
 import { formatEnvelope, importSigningKey, leafHash, type SigningKey } from '@tollgate/evidence'
-import { GatewayError } from '../../error.ts'
+import { GatewayError } from '../error.ts'
 
 interface Unsigned {
   readonly id: string

@@ -3,8 +3,8 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
-import { makeDirectory } from '../../directory.ts'
-import { GatewayError } from '../../error.ts'
+import { makeDirectory } from '../directory.ts'
+import { GatewayError } from '../error.ts'
 
 interface HeadGuard {
   /** The newest remembered head; undefined if there is none. */
