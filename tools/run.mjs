@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { ensureBrowser } from './browser.mjs'
 import { resultState, sourceState } from './build-state.mjs'
 import { ensureNewestNode } from './newest-node.mjs'
+import { ensurePostgres } from './postgres.mjs'
 import { ensurePython } from './python.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -22,6 +23,7 @@ const env = { ...process.env, PATH: join(root, 'node_modules/.bin') + delimiter 
 // task name.
 const install = { name: 'install', does: installDependencies }
 const browser = { name: 'browser', does: provideBrowser }
+const postgres = { name: 'PostgreSQL', does: providePostgres }
 const newestNode = { name: 'newest Node', does: provideNewestNode }
 const python = { name: 'Python', does: () => providePython('client') }
 const build = { name: 'build', run: script('build') }
@@ -31,6 +33,7 @@ const TASKS = {
   test: [
     install,
     browser,
+    postgres,
     newestNode,
     python,
     build,
@@ -57,7 +60,7 @@ const TASKS = {
     changed,
     { name: 'gateway', run: ['node', 'packages/gateway/bin/tollgate.mjs', 'up'], open: true },
   ],
-  bench: [install, build, { name: 'bench', run: ['tsx', 'bench/run.ts'], open: true }],
+  bench: [install, postgres, build, { name: 'bench', run: ['tsx', 'bench/run.ts'], open: true }],
   replay: [install, build, { name: 'recorded runs', run: ['tsx', 'bench/replay/run.ts'], open: true }],
   sessions: [install, build, { name: 'sessions', run: ['tsx', 'bench/sessions/run.ts'], open: true }],
   defence: [install, build, { name: 'defence', run: ['tsx', 'bench/defence.ts'], open: true }],
@@ -76,6 +79,7 @@ const TASKS = {
   deep: [
     install,
     browser,
+    postgres,
     build,
     { name: 'deep tests', run: ['vitest', 'run', '--config', 'vitest.deep.config.ts'], open: true },
   ],
@@ -241,6 +245,12 @@ async function provideBrowser() {
   const path = await ensureBrowser(hands())
   if (path) env.TOLLGATE_BROWSER = path
   return { note: path ?? 'none' }
+}
+
+async function providePostgres() {
+  const folder = await ensurePostgres(hands())
+  if (folder) env.TOLLGATE_POSTGRES = folder
+  return { note: folder ?? 'none' }
 }
 
 async function provideNewestNode() {

@@ -7,6 +7,7 @@ export type KernelErrorCode =
   | 'SCHEMA_REFUSED'
   | 'LEDGER_POISONED'
   | 'LEDGER_FULL'
+  | 'BATCH_STALE'
   | 'EFFECT_UNRECORDED'
   | 'EFFECT_REFUSED'
   | 'PERMIT_INVALID'

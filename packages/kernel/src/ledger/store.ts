@@ -16,6 +16,29 @@ export interface Batch {
   readonly entries: readonly Entry[]
   /** Private records by name; undefined removes one. */
   readonly records: ReadonlyMap<string, string | undefined>
+  /** For a ledger with other writers: the names, and the prefixes of names, that its decisions depend on. */
+  readonly basis?: Basis
+}
+
+/** The names that a batch was decided on. If another writer has changed one meanwhile, the batch is refused. */
+export interface Basis {
+  readonly names: ReadonlySet<string>
+  readonly prefixes: readonly string[]
+}
+
+/** The other writers of a ledger. */
+export interface Others {
+  /**
+   * Returns the names of records and anchors that other writers have changed since the last call. Every later `load` has these
+   * changes, and every later batch is decided on them.
+   */
+  changes(): Promise<readonly string[]>
+  /** Makes the other writers wait until the next batch, so that no change of theirs can refuse it. */
+  hold(): Promise<void>
+  /** Ends `hold` without a batch. */
+  release(): Promise<void>
+  /** Calls the listener soon after another writer has changed something. Returns a function that removes it. */
+  watch(listener: () => void): () => void
 }
 
 /** A private record, and the payload of the newest entry that anchors it. */
@@ -37,6 +60,8 @@ export interface Store {
    *
    * When it returns, the batch survives a crash. When it throws, the batch may or may not be stored: only `head` tells, and the
    * writer must restart before it writes again. The store retries transient failures itself.
+   *
+   * With other writers it can throw KernelError `BATCH_STALE`: nothing of the batch is stored, and its jobs must run again.
    */
   write(batch: Batch): Promise<void>
 
@@ -45,4 +70,7 @@ export interface Store {
 
   /** Returns the names with this prefix, of all records or of all anchors, sorted by code units. */
   list(prefix: string, of: 'records' | 'anchors'): Promise<readonly string[]>
+
+  /** Set if other writers can add to the same ledger. */
+  readonly others?: Others
 }
