@@ -6,12 +6,16 @@ import { Garbled, Refused, TooMuch } from './dialect.ts'
 import type { Fault } from './errors.ts'
 import { LlmUpstreamFault, type UpstreamAddress } from './upstream.ts'
 
+// Some agents repeat a request with a wrong token for minutes before they show the reason.
+const LASTING: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 413, 415, 422])
+
 /** The fault for the client. An internal fault is logged without its message, which may hold anything. */
 export function faultOf(fault: unknown, log: Log): Fault {
   if (fault instanceof Refused) {
     const { status, code, message, param, details } = fault
     const after = fault instanceof TooMuch ? fault.after : undefined
-    return { status, code, message, param, ...(details && { details }), ...(after && { after }) }
+    const lasting = LASTING.has(status) && { lasting: true }
+    return { status, code, message, param, ...(details && { details }), ...(after && { after }), ...lasting }
   }
   if (fault instanceof Garbled) {
     log('warn', 'a model server sent an unreadable reply', { because: fault.message })

@@ -128,6 +128,7 @@ describe('authentication', () => {
     )
     const none = await gate.post(CHAT, ASKED, { authorization: '' })
     expect(none.status).toBe(401)
+    expect(none.headers.get('x-should-retry')).toBe('false')
     expect(none.headers.get('tollgate-receipts')).toBe('')
     expect(Number(none.headers.get('tollgate-checkpoint-size'))).toBeGreaterThan(0)
     expect((await jsonOf(none)).error).toMatchObject({ type: 'authentication_error', code: 'TOKEN_UNKNOWN' })
@@ -136,6 +137,7 @@ describe('authentication', () => {
       'x-api-key': 'tg_no',
     })
     expect(wrong.status).toBe(401)
+    expect(wrong.headers.get('x-should-retry')).toBe('false')
     expect(await wrong.json()).toMatchObject({ type: 'error', error: { type: 'authentication_error' } })
     const role = await gate.post(CHAT, ASKED, { authorization: `Bearer ${admin}` })
     expect(role.status).toBe(403)
