@@ -10,7 +10,6 @@ export const DOORS = [
   'LLM, Messages',
   'LLM, Azure OpenAI',
   'LLM, Gemini',
-  'LLM, Gemini',
   'MCP, HTTP',
   'MCP, stdio',
   'MCP, guarded browser',
