@@ -72,6 +72,19 @@ describe('a configuration', () => {
     expect(JSON.stringify(address)).not.toContain('tg_secret')
   })
 
+  test.each([
+    ['tollgate', ['mcp', '--name', 'files', '--', 'npx', '-y', 'notes-server'], 'files'],
+    ['/home/me/.local/bin/tollgate', ['mcp', '--data', '/d', '--', 'npx', '-y', 'notes-server'], 'it'],
+    ['npx', ['tollgate', 'mcp', '--', 'npx', '-y', 'notes-server'], 'it'],
+    ['node', ['/x/tollgate.mjs', 'mcp', '--name', 'files', '--', 'npx', '-y', 'notes-server'], 'files'],
+    ['env', ['TOLLGATE_DATA=/d', 'tollgate', 'mcp', '--', 'npx', '-y', 'notes-server'], 'it'],
+  ])('with a wrapped server is read as the server itself: %s %j', (command, args, name) => {
+    const wrapped = read({ command, args, env: { KEY: '${GIVEN}' } })
+    const address = { transport: 'stdio', command: 'npx', args: ['-y', 'notes-server'] }
+    expect(wrapped).toMatchObject({ name, label: 'it', address: { ...address, env: { KEY: 'value' } } })
+    expect(wrapped.findings.map(({ code }) => code)).toEqual(['PACKAGE_UNPINNED'])
+  })
+
   test('with an open placeholder names it', () => {
     const { findings } = read({ command: 'x', args: ['${input:key}'] })
     expect(findings).toMatchObject([

@@ -102,7 +102,7 @@ function addScan(mcp: Command, to: To): void {
     .command('scan')
     .summary('scan the servers in the configuration of an MCP client')
     .description(
-      'Starts each server in the configuration of an MCP client, lists its tools, and reports problems in the definitions and in the file. Calls no tool and needs no gateway.\n\nExit code: 1 if there is a finding of at least the severity of `--fail-on`.',
+      'Starts each server in the configuration of an MCP client, lists its tools, and reports problems in the definitions and in the file. Calls no tool, and neither needs nor starts a gateway.\n\nExit code: 1 if there is a finding of at least the severity of `--fail-on`.',
     )
     .argument(
       '<config>',

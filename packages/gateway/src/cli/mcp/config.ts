@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '@tollgate/evidence'
 import type { ServerAddress } from '../../mcp/server/upstream.ts'
 import type { Severity } from '../../tools/finding.ts'
 import { isObject } from '../../tools/offer.ts'
+import { entryIn, readTree } from '../setup/clients/entries.ts'
 import { plainJson } from './jsonc.ts'
 import { packageFindings } from './packages.ts'
 import { secretsIn, textsIn } from './secrets.ts'
@@ -47,9 +48,18 @@ export function readClientConfig(text: string, environment: NodeJS.ProcessEnv): 
     )
   }
   const taken = new Set<string>()
-  return Object.entries(servers).map(([label, value]) =>
-    configured(nameFor(label, taken), label, value, environment),
-  )
+  return Object.entries(servers).map(([label, value]) => {
+    const { entry, name } = unwrapped(value)
+    return configured(nameFor(name ?? label, taken), label, entry, environment)
+  })
+}
+
+/** An entry with the program that `tollgate mcp --` starts: the wrapper would need a gateway, and start one. */
+function unwrapped(entry: Json): { readonly entry: Json; readonly name?: string | undefined } {
+  if (!isObject(entry)) return { entry }
+  const state = entryIn(readTree(JSON.stringify({ it: entry }), 'json'), ['it'])?.state
+  if (state?.is !== 'wrapped') return { entry }
+  return { entry: { ...entry, ...state.inner }, name: state.name }
 }
 
 function parse(text: string): Json {
@@ -132,6 +142,9 @@ export function finding(
   return { code, severity, tool, message }
 }
 
+/** A variable of programs that are only asked for their tools. A wrapper that a script hides must not start a gateway. */
+export const SCANNED = 'TOLLGATE_SCAN'
+
 // The variables that a program needs to run. The server gets no others of this process.
 const INHERITED = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TERM', 'TMPDIR', 'TZ'],
@@ -155,7 +168,7 @@ function addressOf(
       transport: 'stdio',
       command: fill(command),
       args: textsIn(entry['args']).map(fill),
-      env: { ...Object.fromEntries(own), ...textMembers(entry['env'], fill) },
+      env: { ...Object.fromEntries(own), ...textMembers(entry['env'], fill), [SCANNED]: '1' },
       ...(typeof cwd === 'string' && { cwd: fill(cwd) }),
     }
   }

@@ -16,7 +16,8 @@ import { isServerName } from '../../tools/offer.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf } from '../program/connect.ts'
 import { onInterrupt } from '../program/interrupt.ts'
-import { UsageError, type Terminal } from '../program/terminal.ts'
+import { CommandError, UsageError, type Terminal } from '../program/terminal.ts'
+import { SCANNED } from './config.ts'
 import { joinGateway, NoGateway, type WrapLink, type LinkEvents } from './wrap-link.ts'
 import { serverNameOf } from './wrap-name.ts'
 import { Relay } from './wrap-relay.ts'
@@ -36,6 +37,7 @@ export async function runWrap(
   options: WrapOptions,
   ...words: readonly string[]
 ): Promise<number> {
+  refuseScan()
   const join = joinOf(terminal, options, words)
   const data = resolve(dataOf(options))
   // Fail at once if the directory is unusable: waiting would not help.
@@ -68,6 +70,15 @@ export async function runWrap(
   await relay.finish()
   stdin.destroy()
   return 0
+}
+
+/** A scan needs no gateway, and starts none. @throws CommandError in a scan. */
+function refuseScan(): void {
+  if (process.env[SCANNED] !== '1') return
+  throw new CommandError(
+    'a scan asks servers without a gateway, and a script hides the command of this one',
+    'write `tollgate mcp --` into the configuration of the client itself',
+  )
 }
 
 /** Reads every complete line until the end. */
