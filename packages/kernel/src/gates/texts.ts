@@ -19,8 +19,10 @@ export interface ReadText {
   readonly values: readonly Value[]
   /** Labelled parts, recognised by shape. */
   readonly marks: readonly Mark[]
-  /** Whether a list was cut: the text may contain more. */
+  /** Whether a list was cut, or the text is too long: it may contain more. */
   readonly cut: boolean
+  /** Where the unscanned rest of a text begins, if the text is too long and nothing else was cut. */
+  readonly rest?: number
 }
 
 /** A part of a text that carries a label. */
@@ -44,15 +46,13 @@ export function readText(path: string, text: string): ReadText {
   const values = valuesIn(text, MAX_VALUES)
   const ids = hasDigits(text) ? nationalIdsIn(text) : []
   const marks = marksIn(findings, values, ids)
-  const cut = values.length >= MAX_VALUES || ids.length >= MOST_IDS || isFull(findings) || isTooLong(findings)
-  return { path, text, findings, hidden, values, marks, cut }
+  const full = values.length >= MAX_VALUES || ids.length >= MOST_IDS || isFull(findings)
+  const rest = findings.find(({ code }) => code === 'TOO_LONG')?.start
+  const cut = full || rest !== undefined
+  return { path, text, findings, hidden, values, marks, cut, ...(!full && rest !== undefined && { rest }) }
 }
 
 const NO_MARKS: readonly Mark[] = []
-
-function isTooLong(findings: readonly ThreatFinding[]): boolean {
-  return findings.some(({ code }) => code === 'TOO_LONG')
-}
 
 /** Whether the findings of some class reached their maximum. */
 function isFull(findings: readonly ThreatFinding[]): boolean {

@@ -79,6 +79,41 @@ describe('an inspection', () => {
     expect(left).toBe(content)
   })
 
+  it('cuts the rest of a text that is too long to scan, with a notice, and forwards the beginning', () => {
+    const long = `first line\n${'word '.repeat(1 << 18)}`
+    const { delivery, findings, content } = looked({ text: `${long}${KEY} the end`, other: 'kept' })
+    const text = JSON.stringify(content)
+    expect([delivery, findings]).toEqual(['redacted', ['TOO_LONG']])
+    expect(text).toMatch(
+      /^\{"text":"first line\\nword word.*word\[removed by Tollgate: TOO_LONG\]","other":"kept"\}$/,
+    )
+    expect(text).not.toContain('the end')
+    expect(text.length).toBeGreaterThan((1 << 20) - 5000)
+    const labels = 'threat: { results: { high: label, medium: label, low: label } }'
+    const plain = policyOf(POLICY.replace(/gates:[^]*/, `gates:\n  ${labels}\n`))
+    const open = inspect({ text: long }, { policy: plain, returns: [] })
+    expect(open.delivery).toBe('full')
+  })
+
+  it.each([-4000, -12])('forwards no part of a secret at %i characters from the limit', (at) => {
+    const before = 'x '.repeat(((1 << 20) + at) / 2)
+    const text = JSON.stringify(looked(`${before}${KEY} ${'y '.repeat(4000)}`).content)
+    expect(text).not.toContain('AKIA')
+    expect(text).toContain('[removed by Tollgate: TOO_LONG]')
+  })
+
+  it('divides no character where it cuts, and still withholds what the policy withholds', () => {
+    for (const before of ['', 'a']) {
+      const { content } = looked(before + '😀'.repeat(1 << 19) + 'end')
+      expect(JSON.stringify(content).isWellFormed()).toBe(true)
+      expect(JSON.stringify(content).replace(/\[.*/s, '').replaceAll('😀', '')).toBe(`"${before}`)
+    }
+    expect(looked(`paid with 4111 1111 1111 1111 ${'word '.repeat(1 << 18)}`)).toMatchObject({
+      delivery: 'withheld',
+      content: undefined,
+    })
+  })
+
   it('redacts findings in texts, names and numbers, and names them', () => {
     const left = looked({ [`the key ${KEY}`]: [`${KEY} and ${KEY}`, { deep: HOSTILE }], ok: 'fine' })
     const text = JSON.stringify(left.content)
@@ -101,9 +136,10 @@ describe('an inspection', () => {
     })
   })
 
-  it('withholds a text that is too long to scan completely', () => {
-    const { delivery, labels, heard } = looked(`${' '.repeat(1 << 20)}${HOSTILE}`)
-    expect([delivery, labels]).toEqual(['withheld', ['flagged']])
+  it('remembers values of the rest of a text, which it does not forward', () => {
+    const { delivery, labels, heard, content } = looked(`${' '.repeat(1 << 20)}${HOSTILE}`)
+    expect([delivery, labels]).toEqual(['redacted', ['flagged']])
+    expect(JSON.stringify(content)).not.toContain('attacker')
     expect(heard.find(({ origin }) => origin === 'flagged')?.values).not.toEqual([])
   })
 

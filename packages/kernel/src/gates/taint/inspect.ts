@@ -40,8 +40,8 @@ function deliver(content: Json, texts: readonly ReadText[], { policy, returns }:
   const byLabel = policy.gates.taint?.results
   // A declared label has no position in the result, so the whole result is withheld.
   if (returns.some((label) => byLabel?.has(label))) return WITHHELD
-  // If a list was cut, the text may contain more parts to redact.
-  if (cutsAnything(policy) && texts.some(({ cut }) => cut)) return WITHHELD
+  // If a list was cut, the text may contain more parts to redact. The rest of a long text is redacted.
+  if (cutsAnything(policy) && texts.some(({ cut, rest }) => cut && rest === undefined)) return WITHHELD
   const all = texts.map((text) => cutsIn(text, policy))
   if (all.some((cuts) => cuts.some(({ action }) => action === 'withhold'))) return WITHHELD
   if (all.every((cuts) => cuts.length === 0)) return { delivery: 'full', content }
@@ -60,8 +60,15 @@ interface Cut extends LabelledSpan {
   readonly action: 'redact' | 'withhold'
 }
 
-function cutsIn({ findings, marks }: ReadText, { gates: { threat, taint } }: Policy): readonly Cut[] {
+// A secret or an instruction that begins in the scanned part can end in the unscanned rest.
+const MARGIN = 4096
+
+function cutsIn({ text, findings, marks, rest }: ReadText, policy: Policy): readonly Cut[] {
+  const { threat, taint } = policy.gates
   const cuts: Cut[] = []
+  if (rest !== undefined && cutsAnything(policy)) {
+    cuts.push({ start: wholeAt(text, rest - MARGIN), end: text.length, why: 'TOO_LONG', action: 'redact' })
+  }
   for (const { class: kind, code, severity, start, end } of findings) {
     // A secret is data, not an attack: the settings for its label apply.
     const action = kind === 'secret' ? 'label' : (threat?.results[severity] ?? 'label')
@@ -77,6 +84,12 @@ function cutsIn({ findings, marks }: ReadText, { gates: { threat, taint } }: Pol
     if (action) cuts.push({ start, end, why: label, action })
   }
   return cuts.sort((a, b) => a.start - b.start || b.end - a.end)
+}
+
+/** A position that does not divide a character. */
+function wholeAt(text: string, at: number): number {
+  const code = text.charCodeAt(at)
+  return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at
 }
 
 /** A text with some parts replaced by a note with the reason. Overlapping parts get one note. */
