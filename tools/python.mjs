@@ -13,6 +13,7 @@ const WINDOWS = process.platform === 'win32'
 export const REQUIREMENTS = {
   client: 'packages/python/requirements.txt',
   compat: 'compat/requirements.txt',
+  verifier: 'conformance/second-verifier/requirements.txt',
 }
 
 /** The interpreter of an environment that is complete; undefined otherwise. */

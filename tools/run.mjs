@@ -25,7 +25,7 @@ const install = { name: 'install', does: installDependencies }
 const browser = { name: 'browser', does: provideBrowser }
 const postgres = { name: 'PostgreSQL', does: providePostgres }
 const newestNode = { name: 'newest Node', does: provideNewestNode }
-const python = { name: 'Python', does: () => providePython('client') }
+const python = { name: 'Python', does: providePythons }
 const build = { name: 'build', run: script('build') }
 const changed = { name: 'build', does: buildChanged }
 
@@ -257,6 +257,12 @@ async function provideNewestNode() {
   const path = await ensureNewestNode(hands())
   if (path) env.TOLLGATE_NEWEST_NODE = path
   return { note: path ? 'ready' : 'none' }
+}
+
+/** The environments of the tests. They are made one after the other: both wait for the same disk. */
+async function providePythons() {
+  await providePython('verifier')
+  return providePython('client')
 }
 
 async function providePython(name) {

@@ -4,7 +4,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { environmentOf } from '../python.mjs'
+import { environmentOf, type PythonName } from '../python.mjs'
 
 /** The folder of the client for Python. */
 export const PACKAGE: string = fileURLToPath(new URL('../../packages/python/', import.meta.url))
@@ -19,7 +19,12 @@ export function compatPython(): string | undefined {
   return found('compat', 'npm run test:compat')
 }
 
-function found(name: 'client' | 'compat', command: string): string | undefined {
+/** The Python with the package of the second verifier, if there is one. Otherwise says what does not run. */
+export function verifierPython(): string | undefined {
+  return found('verifier', 'npm test')
+}
+
+function found(name: PythonName, command: string): string | undefined {
   const python = environmentOf(name)
   if (python === undefined)
     process.stderr.write(
@@ -43,8 +48,8 @@ export class PythonLines {
   readonly #lines: AsyncIterator<string>
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(python: string, script: URL) {
-    const child = spawn(python, [fileURLToPath(script)], {
+  constructor(python: string, script: URL, ...args: readonly string[]) {
+    const child = spawn(python, [fileURLToPath(script), ...args], {
       env: PYTHON_ENV,
       stdio: ['pipe', 'pipe', 'inherit'],
     })

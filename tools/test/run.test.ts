@@ -22,12 +22,14 @@ let tree: string
 beforeEach(() => {
   tree = mkdtempSync(join(tmpdir(), 'tollgate-run-'))
   cpSync(fileURLToPath(new URL('..', import.meta.url)), join(tree, 'tools'), { recursive: true })
-  for (const name of ['evidence', 'gateway', 'python'])
-    mkdirSync(join(tree, 'packages', name), { recursive: true })
+  for (const name of ['evidence', 'gateway']) mkdirSync(join(tree, 'packages', name), { recursive: true })
   writeFileSync(join(tree, 'package.json'), '{ "type": "module" }')
   writeFileSync(join(tree, 'package-lock.json'), '{}')
   writeFileSync(join(tree, 'tsconfig.build.json'), '{ "references": [{ "path": "packages/evidence/src" }] }')
-  writeFileSync(join(tree, 'packages/python/requirements.txt'), '')
+  for (const folder of ['packages/python', 'conformance/second-verifier']) {
+    mkdirSync(join(tree, folder), { recursive: true })
+    writeFileSync(join(tree, folder, 'requirements.txt'), '')
+  }
   // Too old, so that nothing is fetched.
   program('python3', '#!/bin/sh\nexit 1\n')
   for (const name of ['npm', 'node', 'tsx', 'vitest', 'chromium']) program(name, name === 'npm' ? NPM : OTHER)
