@@ -1,5 +1,6 @@
 // Generates the OpenAPI document from the route table, whose schemas also validate the requests.
 
+import { DOOR_PATHS, doorOperation, KEY_SCHEMES } from './door-paths.ts'
 import { PROBLEMS, type ProblemCode } from './problem.ts'
 import { jsonText, type AnswerForm, type Reply, type ApiRoute } from './route.ts'
 import { COUNT, object, described, TEXT, type ApiSchema } from './schema.ts'
@@ -46,6 +47,7 @@ export function problemsOf({ roles, params, body, problems = [], method }: ApiRo
 export function openApi(routes: readonly ApiRoute[], version: string): object {
   const paths: Record<string, Record<string, object>> = {}
   for (const route of routes) (paths[route.path] ??= {})[route.method.toLowerCase()] = operation(route)
+  for (const each of DOOR_PATHS) (paths[each.path] ??= {})[each.method] = doorOperation(each)
   return {
     openapi: '3.1.0',
     info: {
@@ -65,6 +67,7 @@ export function openApi(routes: readonly ApiRoute[], version: string): object {
           scheme: 'bearer',
           description: 'A token of the gateway, `tg_…`, or an access token of the configured issuer.',
         },
+        ...KEY_SCHEMES,
       },
     },
   }
@@ -105,8 +108,11 @@ function parameter(name: string, at: 'path' | 'query', schema: ApiSchema): objec
   }
 }
 
+// Without a schema, generated clients return nothing.
+const BYTES = { type: 'string', format: 'binary' }
+
 function response({ about, type = 'application/json', schema }: AnswerForm): object {
-  return { description: about, content: { [type]: schema ? { schema } : {} } }
+  return { description: about, content: { [type]: { schema: schema ?? BYTES } } }
 }
 
 /** The responses for problems, grouped by status. */

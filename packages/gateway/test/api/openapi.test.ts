@@ -6,9 +6,13 @@ import { PROBLEMS } from '../../src/api/problem.ts'
 import { httpReference } from '../../src/api/reference.ts'
 import { ROUTES } from '../../src/api/routes.ts'
 import { problemsIn, type ApiSchema } from '../../src/api/schema.ts'
+import { LLM_ROUTES } from '../../src/llm/routes.ts'
+import { openLlmGate } from '../llm/gate.ts'
+import { startUpstream } from '../llm/upstream.ts'
 import { createApiRig } from './rig.ts'
 
 interface Operation {
+  readonly 'x-door'?: string
   readonly operationId: string
   readonly security?: unknown[]
   readonly parameters?: { name: string; in: string; required: boolean; schema: object }[]
@@ -23,9 +27,11 @@ interface Document {
 }
 
 const document = openApi(ROUTES, '1') as Document
-const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+const all = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
 )
+const operations = all.filter(({ operation }) => operation['x-door'] === undefined)
+const ofDoors = all.filter(({ operation }) => operation['x-door'] !== undefined)
 
 describe('the document', () => {
   test('is served as it is made', async () => {
@@ -62,7 +68,7 @@ describe('the document', () => {
   test('uses only JSON Schema keywords that the validator supports, and has no dangling references', () => {
     const known = [
       ...['type', 'description', 'enum', 'pattern', 'minLength', 'maxLength', 'minimum', 'maximum', 'items'],
-      ...['maxItems', 'properties', 'required', 'additionalProperties', 'default', '$ref'],
+      ...['maxItems', 'properties', 'required', 'additionalProperties', 'default', '$ref', 'format'],
     ]
     const words = new Set<string>()
     const visit = (schema: object): void => {
@@ -90,6 +96,42 @@ describe('the document', () => {
       const { roles } = ROUTES.find(({ id }) => id === operation.operationId) ?? {}
       expect(operation.security).toEqual(roles === 'public' ? [] : undefined)
       expect('401' in operation.responses).toBe(roles !== 'public')
+    }
+  })
+})
+
+describe('the paths of the doors', () => {
+  test('are those of the doors, each with a name and a description of its own', () => {
+    const described = ofDoors.map(({ path, method }) => `${method.toUpperCase()} ${path}`)
+    const mcp = ['/mcp', '/mcp/{server}'].flatMap((path) =>
+      ['POST', 'GET', 'DELETE'].map((each) => `${each} ${path}`),
+    )
+    const llm = LLM_ROUTES.map((route) => route.replace('?alt=sse', ''))
+    expect(described.toSorted()).toEqual([...llm, ...mcp].toSorted())
+    expect(new Set(all.map(({ operation }) => operation.operationId)).size).toBe(all.length)
+    for (const { operation } of all) expect(operation.operationId).toMatch(/^[a-z][A-Za-z0-9]*$/)
+  })
+
+  test('are answered by the doors, which want a token', async () => {
+    const upstream = await startUpstream()
+    const gate = await openLlmGate({ upstream: upstream.url })
+    try {
+      for (const { path, method } of ofDoors) {
+        const url = `${gate.url}${path.replace(/\{\w+\}/g, 'some')}`
+        const { status } = await fetch(url, { method: method.toUpperCase() })
+        expect([path, method, status]).toEqual([path, method, 401])
+      }
+      expect(upstream.requests).toEqual([])
+    } finally {
+      await gate.close()
+      await upstream.close()
+    }
+  })
+
+  test('have all parameters of the path', () => {
+    for (const { path, operation } of ofDoors) {
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      expect((operation.parameters ?? []).map(({ name }) => name)).toEqual(inPath)
     }
   })
 })
