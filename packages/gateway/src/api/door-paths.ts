@@ -1,7 +1,7 @@
 // The paths of the LLM and MCP doors for the OpenAPI document. Their bodies belong to the protocols of others, so only the paths,
 // the tokens and the headers of the gateway are described. A test compares them with the routes of the doors.
 
-/** A path of a door. `{name}` stands for one segment. */
+/** A path of a door. `{name}` is one segment. */
 interface DoorPath {
   readonly method: 'get' | 'post' | 'delete'
   readonly path: string
