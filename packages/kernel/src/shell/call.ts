@@ -75,13 +75,13 @@ function startIn({ cwd }: FactArguments, args: Json, place: CallPlace | undefine
 const UNREADABLE = 'a path that is not a text'
 
 function namedIn(use: NamedPath['use'], value: Json, { cwd, home }: Start): NamedPath {
-  if (typeof value !== 'string' || value.includes('\0')) return { use, path: UNREADABLE, isOpen: true }
-  if (value.startsWith('/')) return { use, path: value, isOpen: false }
+  if (typeof value !== 'string' || value.includes('\0')) return { use, path: UNREADABLE, kind: 'unknown' }
+  if (value.startsWith('/')) return { use, path: value, kind: 'exact' }
   // Programs differ about `~`, so it is only a home directory if nothing else is possible.
   if (value === '~' || value.startsWith('~/')) {
-    return { use, path: home === undefined ? value : home + value.slice(1), isOpen: false }
+    return { use, path: home === undefined ? value : home + value.slice(1), kind: 'exact' }
   }
-  return { use, path: cwd === undefined || value === '' ? value : `${cwd}/${value}`, isOpen: false }
+  return { use, path: cwd === undefined || value === '' ? value : `${cwd}/${value}`, kind: 'exact' }
 }
 
 /** The values at the path of an argument. Items of lists are visited; null and a missing argument have none. */

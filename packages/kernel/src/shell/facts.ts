@@ -89,8 +89,8 @@ export interface NamedPath {
   readonly use: FileUse
   /** Absolute if the directory that it starts from is known. It is not normalised, because `link/..` depends on the disk. */
   readonly path: string
-  /** It ends in a pattern, or depends on a value that only the running shell knows. */
-  readonly isOpen: boolean
+  /** `pattern`: it contains `*`, `?` or `[…]` of the shell. `unknown`: it depends on a value that only the running shell knows. */
+  readonly kind: 'exact' | 'pattern' | 'unknown'
 }
 
 /** The facts of a command before its paths are resolved. */

@@ -46,18 +46,18 @@ function joined(real: string, rest: string): string {
 const PATTERN = /[*?[]/
 
 /** Returns the path to resolve; undefined if it cannot be resolved in any place. */
-function askedFor({ use, path, isOpen }: NamedPath): Asked | undefined {
-  if (!path.startsWith('/')) return undefined
+function askedFor({ use, path, kind }: NamedPath): Asked | undefined {
+  if (!path.startsWith('/') || kind === 'unknown') return undefined
   const names = path.split('/').slice(1)
   // A deletion removes a link, not what it points to, so only the folder is resolved.
-  const open = isOpen ? names.findIndex((name) => PATTERN.test(name)) : -1
+  const open = kind === 'pattern' ? names.findIndex((name) => PATTERN.test(name)) : -1
   const last = use === 'deletes' ? names.length - 1 : names.length
   const end = open >= 0 ? Math.min(open, last) : last
-  if (isOpen && open < 0) return undefined
+  if (kind === 'pattern' && open < 0) return undefined
   const rest = names.slice(end)
   if (rest.length > 0 && !isRealPath(`/${rest.join('/')}`)) {
     // `rm -r folder/..` and `rm -r link/` act on what the whole path means.
-    return isOpen ? undefined : { key: path, rest: '' }
+    return kind === 'pattern' ? undefined : { key: path, rest: '' }
   }
   return { key: `/${names.slice(0, end).join('/')}`, rest: rest.join('/') }
 }

@@ -1,0 +1,54 @@
+// `cd` and its relatives.
+
+import { exactText, type Field } from '../script/field.ts'
+import { either, type Cwds, type Outcome, type Shell } from '../script/shell.ts'
+
+/** `cd`, `pushd`. */
+export function goTo(args: readonly Field[], shell: Shell): Outcome {
+  const isPhysical = args.some(({ text }) => /^-[Le@]*P/.test(text))
+  const [field, ...others] = args.filter(
+    ({ text }, i) => !/^-[LPe@n]+$/.test(text) && !(text === '--' && i < args.length - 1),
+  )
+  const bad = shell.cwds
+  const ok =
+    others.length > 0 || (isPhysical && field?.text.includes('..') === true)
+      ? undefined
+      : targets(field, shell)
+  shell.past = [...new Set([...shell.past, ...(bad ?? []), ...(ok ?? [])])]
+  return { ok, bad }
+}
+
+/** `popd`: to any directory that the shell was in. */
+export function goBack(_: readonly Field[], shell: Shell): Outcome {
+  return { ok: before(shell), bad: shell.cwds }
+}
+
+function before({ past, cwds }: Shell): Cwds {
+  return past.length === 0 || !cwds ? undefined : past
+}
+
+function targets(field: Field | undefined, shell: Shell): Cwds {
+  const isHome = field === undefined
+  const { home, cwds, names } = shell
+  if (!names.isUntouched('CDPATH')) return undefined
+  if (isHome) return home === undefined || !names.isUntouched('HOME') ? undefined : [home]
+  const path = exactText(field)
+  if (path === '-' || (path !== undefined && /^[-+]\d+$/.test(path))) return before(shell)
+  if (path === undefined || path === '') return undefined
+  if (path.startsWith('/')) return both('', path)
+  return cwds?.map((cwd) => both(cwd, path)).reduce<Cwds>((all, more) => either(all, more), [])
+}
+
+/** A shell leaves `..` out of the path before it asks the disk. If there is a link before it, the result differs. */
+function both(cwd: string, path: string): Cwds {
+  const names: string[] = cwd.split('/').filter((name) => name !== '')
+  let isUncertain = false
+  for (const [i, name] of path.split('/').entries()) {
+    if (name === '..') {
+      if (i > 0 && path.split('/')[i - 1] !== '..') isUncertain = true
+      names.pop()
+    } else if (name !== '' && name !== '.') names.push(name)
+  }
+  const plain = `/${names.join('/')}`
+  return isUncertain ? [plain, `${cwd}/${path}`.replace(/^\/\/+/, '/')] : [plain]
+}

@@ -1,0 +1,179 @@
+// How the table describes a program, and how its short notation is read.
+//
+// `options` lists names, separated by commas. After the names: `=USE` (a value), `?USE` (a value that is only ever attached), `!EFFECT`
+// (no value, but an effect). A name alone changes nothing of importance. `args` lists the uses of the arguments in order; `*` marks
+// the one that repeats, and `:TEXT` gives what it is if it is left out. `does` lists effects that every call has.
+
+/** The uses of a value. */
+const USES = [
+  'text',
+  'read',
+  'write',
+  'delete',
+  'edit',
+  'move',
+  'script',
+  'code',
+  'shell',
+  'command',
+  'host',
+  'url',
+  'from',
+  'to',
+  'install',
+  'push',
+  'publish',
+  'kill',
+  'secret',
+  'chdir',
+  'data',
+  'setting',
+  'volume',
+] as const
+/** The use of a value. */
+export type Use = (typeof USES)[number]
+
+/** A program, or a subcommand of one, as the table describes it. */
+export interface Row {
+  readonly options?: string
+  readonly args?: string
+  readonly does?: string
+  /** Options that replace the first argument. */
+  readonly first?: string
+  /** Options that replace the last argument. */
+  readonly last?: string
+  /** A use that options add to each file among the arguments, as `-i=write`. */
+  readonly also?: string
+  /** Options that are not listed change nothing of importance, and their values, if any, are harmless as arguments. */
+  readonly other?: boolean
+  /** Long options have one `-`, and short ones are not combined. */
+  readonly long?: boolean
+  /** A command with options only. */
+  readonly commands?: Readonly<Record<string, Row>>
+}
+
+/** Programs by name. */
+export type Table = Readonly<Record<string, Row>>
+
+/** An effect that does not depend on an argument. */
+export interface Effect {
+  readonly name: string
+  readonly value: string | undefined
+}
+
+/** An option of a program. */
+export interface Option {
+  readonly use: Use | undefined
+  /** The value is only ever attached. */
+  readonly isAttached: boolean
+  readonly effect: Effect | undefined
+}
+
+/** An argument of a program. */
+export interface Argument {
+  readonly use: Use
+  readonly repeats: boolean
+  readonly standard: string | undefined
+}
+
+/** A row in the form in which it is used. */
+export interface Program {
+  readonly options: ReadonlyMap<string, Option>
+  readonly args: readonly Argument[]
+  readonly does: readonly Effect[]
+  readonly first: ReadonlySet<string>
+  readonly last: ReadonlySet<string>
+  readonly also: ReadonlyMap<string, Use>
+  readonly other: boolean
+  readonly long: boolean
+  readonly commands: Table | undefined
+  /** An option that nothing in the command shows could do harm. */
+  readonly isRisky: boolean
+}
+
+const read = new WeakMap<Row, Program>()
+
+/** Returns a row in the form in which it is used. @throws TypeError if the row is not valid. */
+export function programOf(row: Row): Program {
+  const known = read.get(row)
+  if (known) return known
+  const program = parseRow(row)
+  read.set(row, program)
+  return program
+}
+
+function parseRow({
+  options = '',
+  args = 'text*',
+  does = '',
+  first = '',
+  last = '',
+  also = '',
+  ...row
+}: Row): Program {
+  const parsed = new Map(wordsIn(options).flatMap(parseOption))
+  const other = row.other === true
+  return {
+    options: parsed,
+    args: wordsIn(args).map(parseArgument),
+    does: wordsIn(does).map(parseEffect),
+    first: new Set(first.split(/[ ,]+/)),
+    last: new Set(last.split(/[ ,]+/)),
+    also: new Map(
+      wordsIn(also)
+        .map((word) => splitAt(word, '='))
+        .map(([name, use]) => [name, useOf(use)]),
+    ),
+    other,
+    long: row.long === true,
+    commands: row.commands,
+    isRisky: !other || also !== '' || [...parsed.values()].some(isHarmful),
+  }
+}
+
+function isHarmful({ use, effect }: Option): boolean {
+  return (
+    (use !== undefined && use !== 'text' && use !== 'read') ||
+    (effect !== undefined && effect.name !== 'stop')
+  )
+}
+
+function wordsIn(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '')
+}
+
+function parseOption(word: string): readonly (readonly [string, Option])[] {
+  const [, names = '', mark, rest = ''] = /^([^=?!]+)(?:([=?!])(.*))?$/.exec(word) ?? []
+  const option = {
+    use: mark === '=' || mark === '?' ? useOf(rest === '' ? 'text' : rest) : undefined,
+    isAttached: mark === '?',
+    effect: mark === '!' ? parseEffect(rest) : undefined,
+  }
+  return names.split(',').map((name) => [name, option])
+}
+
+function parseArgument(word: string): Argument {
+  const [before, standard] = splitAt(word, ':')
+  const repeats = before.endsWith('*')
+  return {
+    use: useOf(repeats ? before.slice(0, -1) : before),
+    repeats,
+    standard: word.includes(':') ? standard : undefined,
+  }
+}
+
+function parseEffect(word: string): Effect {
+  const [name, value] = splitAt(word, ':')
+  return { name, value: word.includes(':') ? value : undefined }
+}
+
+function splitAt(word: string, mark: string): readonly [string, string] {
+  const at = word.indexOf(mark)
+  return at < 0 ? [word, ''] : [word.slice(0, at), word.slice(at + 1)]
+}
+
+function useOf(word: string): Use {
+  const use = USES.find((each) => each === word)
+  if (use) return use
+  throw new TypeError(`the table has an unknown use \`${word}\``)
+}
