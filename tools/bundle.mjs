@@ -16,6 +16,7 @@ import {
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, transform } from 'esbuild'
+import { writeConsole } from './console.mjs'
 import { writePageScript } from './page-script.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -34,8 +35,9 @@ const PLACES = {
   TOLLGATE_EVIDENCE: `require('node:url').pathToFileURL(require.resolve('@tollgate/evidence/node')).href`,
 }
 
-// The gateway's bundle contains it.
+// The gateway's bundle contains the one, and the gateway serves the other.
 await writePageScript()
+const pageInputs = await writeConsole()
 
 // Taken first: anything built from now on is newer than this bundle.
 const began = new Date()
@@ -59,7 +61,7 @@ const { outputFiles, metafile } = await build({
   metafile: true,
   write: false,
 })
-const files = new Map([['LICENSES.txt', licences(Object.keys(metafile.inputs))]])
+const files = new Map([['LICENSES.txt', licences([...Object.keys(metafile.inputs), ...pageInputs])]])
 for (const { path, text } of outputFiles) files.set(basename(path), await commonJs(text))
 write(files)
 // Tells a test what a command loads. Not part of the package.

@@ -142,8 +142,14 @@ const ROOMS: readonly Room[] = [
   // The client for Python is tested with the table and the stand-in of the client for TypeScript.
   tests('python', 'client', 'evidence'),
 
-  { at: 'packages/console/src', packages: ['client', 'evidence'], npm: ['preact', 'uplot'] },
-  tests('console', 'client', 'evidence'),
+  // It is a page: no Node, and no code of the gateway.
+  {
+    at: 'packages/console/src',
+    packages: ['client', 'evidence'],
+    npm: ['preact', '@preact/signals', '@tanstack/virtual-core', 'uplot'],
+  },
+  // Its tests start a gateway.
+  tests('console', 'gateway', 'kernel', 'client', 'evidence'),
 
   // cli ► open ► store, keyring, config; cli ► serve ► doors ► kernel. A new name in gateway/src needs a row.
   { at: 'packages/gateway/src/index.ts', paths: gateway('open.ts', 'serve.ts', 'error.ts') },
@@ -250,7 +256,7 @@ const ROOMS: readonly Room[] = [
     at: 'packages/gateway/src/serve.ts',
     paths: [
       ...gateway('mcp', 'llm', 'api', 'config', 'tokens.ts'),
-      ...gateway('http-server.ts', 'operators.ts', 'telemetry', 'sign-in'),
+      ...gateway('http-server.ts', 'operators.ts', 'telemetry', 'sign-in', 'console'),
       ...FROM_ANYWHERE,
     ],
     packages: [...KERNEL, 'evidence'],
@@ -264,7 +270,15 @@ const ROOMS: readonly Room[] = [
   {
     at: 'packages/gateway/src/http-server.ts',
     paths: [...gateway('api', 'connections.ts', 'telemetry', 'tokens.ts'), ...FROM_ANYWHERE],
+    types: gateway('console'),
     node: true,
+  },
+  // The page for people: its files, its sessions, and the way from a request of the page to the API.
+  {
+    at: 'packages/gateway/src/console',
+    paths: [...gateway('api', 'sign-in', 'tokens.ts'), ...FROM_ANYWHERE],
+    packages: ['evidence'],
+    node: ['node:crypto', 'node:fs', 'node:path', 'node:url'],
   },
   // A browser of our own, and what the Sentinel sees in it.
   {

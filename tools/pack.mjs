@@ -13,8 +13,9 @@ const PACKAGES = readdirSync(join(root, 'packages')).filter(
 
 rmSync(target, { recursive: true, force: true })
 mkdirSync(target, { recursive: true })
-// A rebuild leaves parts of older bundles for gateways that run; a package must not contain them.
-rmSync(join(root, 'packages/gateway/dist/bundle'), { recursive: true, force: true })
+// A rebuild leaves parts of older builds for gateways that run; a package must not contain them.
+for (const name of ['bundle', 'console'])
+  rmSync(join(root, 'packages/gateway/dist', name), { recursive: true, force: true })
 console.log('building …')
 run('npm', 'run', '-s', 'build')
 for (const name of PACKAGES) {

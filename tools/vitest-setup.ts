@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { writeConsole } from './console.mjs'
 import { writePageScript } from './page-script.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -11,4 +12,5 @@ export async function setup(): Promise<void> {
   const args = ['node_modules/typescript/bin/tsc', '-b', 'tsconfig.build.json']
   execFileSync(process.execPath, args, { cwd: root, stdio: 'inherit' })
   await writePageScript()
+  await writeConsole()
 }

@@ -42,7 +42,7 @@ export function readCode(root: string): Tree {
 /** The same, of files that are at hand. */
 export function codeOf(sources: readonly Source[]): Tree {
   const entries = sources.flatMap(entriesIn)
-  const code = sources.filter(({ path }) => /\.[cm]?[jt]s$/.test(path))
+  const code = sources.filter(({ path }) => /\.[cm]?[jt]sx?$/.test(path))
   const paths = new Set(code.map(({ path }) => path))
   const byName = new Map(entries.map(({ name, path }) => [name, path]))
   const files = code.map((source): [string, CodeFile] => [

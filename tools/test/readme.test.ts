@@ -58,7 +58,9 @@ describe('an invariant', () => {
 function matches(name: string): string[] {
   const path = name.includes('/') ? name : `evidence/test/${name}`
   const at = path.lastIndexOf('/')
-  const folder = path.slice(0, at).replace(/^(evidence|kernel|gateway|client|sentinel)\//, 'packages/$1/')
+  const folder = path
+    .slice(0, at)
+    .replace(/^(evidence|kernel|gateway|client|console|sentinel)\//, 'packages/$1/')
   const pattern = path.slice(at + 1)
   const wanted = new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}`)
   return readdirSync(new URL(`../../${folder}`, import.meta.url)).filter((file) => wanted.test(file))

@@ -13,6 +13,7 @@ import { problemReply, type ApiOptions, type App } from './api/app.ts'
 import { listener, type Names } from './api/node.ts'
 import { Problem } from './api/problem.ts'
 import { Connections, shareOf } from './connections.ts'
+import type { Console } from './console/door.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { tokensIn } from './tokens.ts'
 
@@ -23,6 +24,8 @@ interface Serving {
   readonly metrics: Metrics
   /** Concurrent connections. */
   readonly connections: number
+  /** The token behind a request of the console. */
+  readonly tokenOf?: Console['tokenOf']
 }
 
 /** Server options. A request must arrive within `patience` milliseconds. */
@@ -40,7 +43,7 @@ export function limitsOf(patience = 30_000): ServerOptions {
 }
 
 /** Attaches request handling with its limits to a server. Does not listen yet. */
-export function prepare(server: Server, { app, names, api, metrics, connections }: Serving): void {
+export function prepare(server: Server, { app, names, api, metrics, connections, tokenOf }: Serving): void {
   // No limit on the number of headers, only on their size: Node silently drops headers above the number.
   server.maxHeadersCount = 0
   // Drops a peer that neither reads nor writes. Streams send a comment every 15 seconds.
@@ -51,7 +54,7 @@ export function prepare(server: Server, { app, names, api, metrics, connections 
   const limits = { all: connections, ofOne: shareOf(connections) }
   const watched = new Connections(server, limits, { log: api.log, metrics })
   const take: RequestListener = (request, response) => {
-    const free = watched.begin(request, response, ownerOf(request, api.tokens))
+    const free = watched.begin(request, response, ownerOf(request, api.tokens, tokenOf))
     if (!free) metrics.refused('busy')
     void (free ? answer(request, response) : refuseBusy(request, response))
   }
@@ -66,9 +69,14 @@ export function prepare(server: Server, { app, names, api, metrics, connections 
 const BUSY = new Problem('too-many-waiting', undefined, { headers: { 'retry-after': '1' } })
 
 /** The owner of the request's token, or undefined if the request has no known token. */
-function ownerOf({ headers }: IncomingMessage, tokens: ApiOptions['tokens']): string | undefined {
-  for (const token of tokensIn((name) => textOf(headers[name]))) {
-    const identity = tokens?.identify(token)
+function ownerOf(
+  { headers, method = '' }: IncomingMessage,
+  tokens: ApiOptions['tokens'],
+  tokenOf: Serving['tokenOf'],
+): string | undefined {
+  const header = (name: string): string | undefined => textOf(headers[name])
+  for (const token of [...tokensIn(header), tokenOf?.({ method, header })]) {
+    const identity = token === undefined ? undefined : tokens?.identify(token)
     if (identity) return `${identity.tenant}\n${identity.principal}`
   }
   return undefined

@@ -6,6 +6,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { isIP, type AddressInfo } from 'node:net'
 import { App, replyTo, SECURITY_HEADERS, type ApiOptions } from './api/app.ts'
 import type { Names } from './api/node.ts'
+import { createConsole } from './console/door.ts'
 import { GatewayError } from './error.ts'
 import type { DoorRequest, Door, Reply } from './exchange.ts'
 import { close, limitsOf, prepare } from './http-server.ts'
@@ -56,14 +57,17 @@ export async function serve(
   const app = new App({ ...api, metrics })
   const names = namesOf(listen)
   const server = listen.tls ? createTlsServer(tlsOptions(listen)) : createServer(limitsOf(listen.patience))
-  const allDoors = api.signIn ? [...doors, createMetadataDoor()] : doors
+  const console = createConsole({ app, api, scheme: names.scheme })
+  const allDoors = [...doors, console, ...(api.signIn ? [createMetadataDoor()] : [])]
   const answering = {
     async answer(asked: DoorRequest) {
       const origin = originOf(asked.header('host') ?? '', names.scheme)
       return answerAt(allDoors, app, await withSignIn(asked, api.signIn, origin), api, metrics)
     },
   }
-  prepare(server, { app: answering, names, api, metrics, connections: listen.connections ?? 1024 })
+  const { connections = 1024 } = listen
+  const { tokenOf } = console
+  prepare(server, { app: answering, names, api, metrics, connections, tokenOf })
   const { address, port } = await bind(server, listen)
   server.on('error', ({ code }: NodeJS.ErrnoException) => api.log('error', 'the socket failed', { code }))
   if (!isLoopback(address) && !listen.tls) {

@@ -26,7 +26,10 @@ const BUNDLE = join(GATEWAY, 'dist/bundle/tollgate.cjs')
 const { references } = JSON.parse(
   readFileSync(fileURLToPath(new URL('../../../tsconfig.build.json', import.meta.url)), 'utf8'),
 ) as { references: readonly { path: string }[] }
-const BUILDS = references.map(({ path }) => path.replace(/^packages\/([a-z]+)\/([a-z]+)$/, '$1/dist/$2'))
+const BUILDS = references
+  .map(({ path }) => path.replace(/^packages\/([a-z]+)\/([a-z]+)$/, '$1/dist/$2'))
+  // The page is not part of the command: the gateway reads it as files.
+  .filter((build) => build !== 'console/dist/src')
 const NOON = 1_800_000_000
 
 let folder = ''

@@ -15,6 +15,7 @@ export type ProblemCode =
   | 'request-invalid'
   | 'token-missing'
   | 'token-unknown'
+  | 'session-ended'
   | 'role-forbidden'
   | 'origin-forbidden'
   | 'not-found'
@@ -52,6 +53,11 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemKind>> = {
     status: 401,
     title: 'The token is unknown, revoked or expired.',
     remedy: 'Ask an admin for a new token, or the issuer for a new access token.',
+  },
+  'session-ended': {
+    status: 401,
+    title: 'The session of the console has ended.',
+    remedy: 'Sign in again.',
   },
   'role-forbidden': { status: 403, title: 'The role of the token does not permit this.' },
   'origin-forbidden': {

@@ -10,6 +10,7 @@ import { freezeRoutes } from './freeze.ts'
 import { healthRoutes } from './health.ts'
 import { hookRoutes } from './hooks.ts'
 import { metricsRoutes } from './metrics.ts'
+import { noticeRoutes } from './notices.ts'
 import { observationRoutes } from './observations.ts'
 import { observeRoutes } from './observe.ts'
 import { openApiRoutes } from './openapi.ts'
@@ -34,6 +35,7 @@ export const ROUTES: readonly ApiRoute[] = [
   ...observationRoutes,
   ...receiptRoutes,
   ...streamRoutes,
+  ...noticeRoutes,
   ...approvalRoutes,
   ...sessionRoutes,
   ...scopeRoutes,

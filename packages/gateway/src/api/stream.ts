@@ -29,7 +29,7 @@ async function stream(question: ApiQuestion): Promise<Reply> {
 }
 
 /** Calls `release` when the stream ends, also if reading never begins. */
-function releasing(pieces: AsyncGenerator<string>, release: () => void): AsyncIterable<string> {
+export function releasing(pieces: AsyncGenerator<string>, release: () => void): AsyncIterable<string> {
   const ending = async (step: Promise<IteratorResult<string>>): Promise<IteratorResult<string>> => {
     try {
       const result = await step

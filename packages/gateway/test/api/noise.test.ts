@@ -39,7 +39,7 @@ test('a random path, query and body never cause an internal error', async () => 
   const queries = ROUTES.flatMap(({ query = {} }) => Object.keys(query))
   // A stream has no end, so none is opened.
   const routes = fc.constantFrom(
-    ...ROUTES.filter(({ id }) => id !== 'streamReceipts' && id !== 'exportEvidence'),
+    ...ROUTES.filter(({ id }) => !id.startsWith('stream') && id !== 'exportEvidence'),
   )
   const parameters = fc.array(fc.tuple(fc.constantFrom(...queries, 'constructor'), part), { maxLength: 3 })
   const bodies = fc.oneof(fc.json(), fc.string())

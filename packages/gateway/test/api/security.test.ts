@@ -38,6 +38,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   showReceipt: { url: '/v1/receipts/$decision', status: 200 },
   proveReceipt: { url: '/v1/receipts/$decision/proof', status: 200 },
   streamReceipts: { status: 200 },
+  streamNotices: { status: 200 },
   listApprovals: { status: 200 },
   showApproval: { url: '/v1/approvals/$request', status: 200 },
   approveRequest: { url: '/v1/approvals/$request/approve', status: 200 },

@@ -214,6 +214,7 @@ const API: Readonly<Record<string, 'decides' | 'works'>> = {
   showReceipt: 'works',
   proveReceipt: 'works',
   streamReceipts: 'works',
+  streamNotices: 'works',
   listApprovals: 'works',
   showApproval: 'works',
   approveRequest: 'works',
@@ -283,7 +284,7 @@ describe('the API while everything is frozen', () => {
 
   it('starts nothing, sends nothing, and allows no call', async () => {
     for (const { id, method, path, roles, body } of ROUTES) {
-      if (id === 'streamReceipts' || id === 'setFreeze') continue
+      if (id.startsWith('stream') || id === 'setFreeze') continue
       const role = typeof roles === 'string' ? 'agent' : (roles.find((each) => tokens.has(each)) ?? 'admin')
       const url = path.replace('{client}', 'claude-code').replaceAll(/\{\w+\}/g, 'a'.repeat(64))
       const response = await ask(
