@@ -10,7 +10,7 @@ import { createConsole } from './console/door.ts'
 import { GatewayError } from './error.ts'
 import type { DoorRequest, Door, Reply } from './exchange.ts'
 import { close, limitsOf, prepare } from './http-server.ts'
-import { openOperators } from './operators.ts'
+import { openLocalApi } from './operators.ts'
 import { originOf, withSignIn } from './sign-in/entry.ts'
 import { createMetadataDoor } from './sign-in/metadata.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
@@ -30,7 +30,7 @@ export interface ListenOptions {
   readonly patience?: number
   /** Milliseconds that running requests have to finish on close. Default: 10 seconds. */
   readonly grace?: number
-  /** The data directory in which to open the local socket for operators. No socket if not given. */
+  /** The data directory in which to open the local sockets for operators and hooks. No sockets if not given. */
   readonly operators?: string
 }
 
@@ -76,14 +76,14 @@ export async function serve(
     throw exposed(`\`${listen.host}\` is \`${address}\`, which is not loopback`)
   }
   const host = isIP(listen.host) === 6 ? `[${listen.host}]` : listen.host
-  const operators = await openOperators(listen.operators, app, api)
+  const sockets = await openLocalApi(listen.operators, app, api)
   return {
     url: `${names.scheme}://${host}:${port}`,
     async close() {
       for (const door of doors) door.end()
       app.end()
       const { grace = 10_000 } = listen
-      await Promise.all([close(server, grace), operators?.close(grace)])
+      await Promise.all([close(server, grace), ...sockets.map((socket) => socket.close(grace))])
       await Promise.all(doors.map((door) => door.close()))
     },
   }

@@ -15,7 +15,7 @@ import { operatorSocket } from '../../src/cli/program/operator-socket.ts'
 import { runGateway } from '../../src/cli/setup/run-gateway.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { silent } from '../../src/log.ts'
-import { operatorsPath } from '../../src/mcp/client/local-path.ts'
+import { hooksPath, operatorsPath } from '../../src/mcp/client/local-path.ts'
 import { serve, type ListenOptions } from '../../src/serve.ts'
 import { createApiRig, type ApiRig, type Person } from '../api/rig.ts'
 import { newFolder } from '../gateway-rig.ts'
@@ -57,11 +57,11 @@ async function openRig(listen: Partial<ListenOptions> = {}): Promise<Rig> {
     data,
     path,
     port: Number(new URL(served.url).port),
-    status: (person, method, at, headers = {}) =>
+    status: (person, method, at, { socketPath = path, ...headers } = {}) =>
       new Promise((resolve, reject) => {
         const token = person === undefined ? {} : { authorization: `Bearer ${api.token(person)}` }
         const all = { host: 'localhost', 'content-type': 'application/json', ...token, ...headers }
-        const sent = httpRequest({ socketPath: path, method, path: at, headers: all }, (reply) => {
+        const sent = httpRequest({ socketPath, method, path: at, headers: all }, (reply) => {
           reply.resume().on('end', () => resolve(reply.statusCode ?? 0))
         })
         sent.on('error', reject)
@@ -75,7 +75,7 @@ describe('the socket of the operators', () => {
     const { data, path } = await openRig()
     expect(path).toBe(join(data, 'operator.sock'))
     expect(lstatSync(path).mode & 0o777).toBe(0o600)
-    expect(readdirSync(data)).toEqual(['operator.sock'])
+    expect(readdirSync(data).sort()).toEqual(['hooks.sock', 'operator.sock'])
     await ends.pop()?.()
     expect(readdirSync(data)).toEqual([])
   })
@@ -199,3 +199,26 @@ function checkOf(name: string): (typeof CHECKS)[number][1] {
   if (!found) throw new Error(`there is no check ${name}`)
   return found[1]
 }
+
+describe('the socket of the hooks', () => {
+  it('is accessible only to this user, and answers nothing but the hook door', async () => {
+    const rig = await openRig()
+    const socketPath = hooksPath(rig.data)
+    expect(lstatSync(socketPath).mode & 0o777).toBe(0o600)
+    const ask = (person: Person | undefined, method: string, path: string): Promise<number> =>
+      rig.status(person, method, path, { socketPath })
+    // The body is empty, so the door refuses the payload.
+    expect(await ask('agent', 'POST', '/v1/hooks/codex')).toBe(400)
+    expect(await ask('admin', 'POST', '/v1/hooks/codex')).toBe(403)
+    expect(await ask(undefined, 'POST', '/v1/hooks/codex')).toBe(401)
+    for (const path of [
+      '/v1/status',
+      '/v1/evaluate',
+      '/healthz',
+      '/v1/hooks/codex/x',
+      '/v1/hooks/../tokens',
+    ]) {
+      expect(await ask('admin', 'POST', path), path).toBe(404)
+    }
+  })
+})

@@ -25,6 +25,11 @@ export function operatorsPath(data: string): string {
   return pathOf(data, 'operator.sock')
 }
 
+/** The socket for the hooks of coding agents. */
+export function hooksPath(data: string): string {
+  return pathOf(data, 'hooks.sock')
+}
+
 function pathOf(data: string, name: string): string {
   const path = join(resolve(data), name)
   const hash = createHash('sha256').update(path).digest('hex').slice(0, 24)
