@@ -7,6 +7,8 @@ import {
   fchmodSync,
   fchownSync,
   fsyncSync,
+  lstatSync,
+  mkdirSync,
   openSync,
   realpathSync,
   renameSync,
@@ -14,6 +16,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
+import { dirname } from 'node:path'
 import process from 'node:process'
 import { syncPath } from '../../directory.ts'
 
@@ -28,6 +31,13 @@ export function replaceFile(file: string, bytes: Uint8Array): void {
 /** Creates a file or replaces it in one step. Only this user can read it. */
 export function writePrivate(file: string, text: string): void {
   writeAside(file, Buffer.from(text), 0o600)
+}
+
+/** Creates a file, and the folders above it. @throws if something is there already. */
+export function createFile(file: string, bytes: Uint8Array, mode = 0o600): void {
+  mkdirSync(dirname(file), { recursive: true, mode: (mode & 0o044) === 0 ? 0o700 : 0o755 })
+  if (lstatSync(file, { throwIfNoEntry: false })) throw new Error(`\`${file}\` exists already`)
+  writeAside(file, bytes, mode)
 }
 
 /** Copies a file to a new name with its mode. @throws if the new name is taken. */

@@ -18,8 +18,10 @@ export const takeOut: TakeOut = (file, bytes, places) => {
   return result === undefined ? undefined : Buffer.from(result)
 }
 
-const DONE: Readonly<Record<Undone['how'], string>> = {
+/** The outcomes for people. */
+export const DONE: Readonly<Record<Undone['how'], string>> = {
   restored: 'restored, byte for byte',
+  removed: 'removed; setup had created it',
   'taken-out': 'unwrapped; your later changes are kept',
   'as-before': 'was as before already',
   kept: 'you changed it since, so it stays as it is',
@@ -59,7 +61,8 @@ function sayRest(terminal: Terminal, undone: readonly Undone[]): void {
   }
 }
 
-const STATES: Readonly<Record<FileStatus['state'], string>> = {
+/** The states for people. */
+export const STATES: Readonly<Record<FileStatus['state'], string>> = {
   'in-place': 'in place',
   'changed-since': 'changed since; undo keeps your changes',
   'as-before': 'as before setup',

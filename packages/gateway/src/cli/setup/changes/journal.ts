@@ -12,13 +12,15 @@ import { writePrivate } from '../../program/replace-file.ts'
 /** One changed file. */
 export interface FileRecord {
   readonly file: string
-  /** The copy of the file as it was. */
+  /** The copy of the file as it was; empty for a file that setup created. */
   readonly backup: string
-  /** SHA-256 of the bytes before and after the change. */
+  /** SHA-256 of the bytes before and after the change; `before` is empty for a file that setup created. */
   readonly before: string
   readonly after: string
   /** The entries that were changed, as paths of keys. */
   readonly places: readonly Place[]
+  /** Folders that setup created for the file, innermost first. */
+  readonly folders?: readonly string[]
 }
 
 /** The keys that lead to an entry of a file. */
@@ -106,9 +108,9 @@ function isRun(value: unknown): value is SetupRun {
 
 function isFile(value: unknown): value is FileRecord {
   if (!isRecord(value)) return false
-  const { file, backup, before, after, places } = value
+  const { file, backup, before, after, places, folders = [] } = value
   const isNamed = [file, backup, before, after].every((each) => typeof each === 'string')
-  return isNamed && Array.isArray(places) && places.every(isPlace)
+  return isNamed && isPlace(folders) && Array.isArray(places) && places.every(isPlace)
 }
 
 function isPlace(value: unknown): value is Place {

@@ -1,15 +1,15 @@
 // Undoes the changes of setup: restores the exact bytes, or takes only our entries out of a file that changed since.
 
-import { readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { hashOf, readJournal, writeJournal, type FileRecord, type Place, type SetupRun } from './journal.ts'
 import { locked } from './lock.ts'
 import { replaceFile } from '../../program/replace-file.ts'
 
-/** The outcome for one file. `kept` and `refused` leave it as it is. */
+/** The outcome for one file. `kept` and `refused` leave it as it is. `removed` is for a file that setup created. */
 export interface Undone {
   readonly file: string
   readonly backup: string
-  readonly how: 'restored' | 'taken-out' | 'as-before' | 'kept' | 'missing' | 'refused'
+  readonly how: 'restored' | 'removed' | 'taken-out' | 'as-before' | 'kept' | 'missing' | 'refused'
 }
 
 /** Takes our entries out of the present bytes of a file. Undefined if that is not safe. */
@@ -65,9 +65,18 @@ function tryUndo(record: FileRecord, takeOut: TakeOut): Undone['how'] {
   }
 }
 
-function undoFile({ file, backup, before, after, places }: FileRecord, takeOut: TakeOut): Undone['how'] {
+function undoFile(record: FileRecord, takeOut: TakeOut): Undone['how'] {
+  const { file, backup, before, after, places } = record
   const now = bytesOf(file)
-  if (!now) return 'missing'
+  if (!now) {
+    if (before === '') removeFolders(record)
+    return before === '' ? 'as-before' : 'missing'
+  }
+  if (before === '' && hashOf(now) === after) {
+    rmSync(file)
+    removeFolders(record)
+    return 'removed'
+  }
   const saved = bytesOf(backup)
   const hash = hashOf(now)
   if (hash === before) {
@@ -85,6 +94,18 @@ function undoFile({ file, backup, before, after, places }: FileRecord, takeOut: 
   if (!without) return 'refused'
   replaceFile(file, without)
   return 'taken-out'
+}
+
+/** Removes the folders that setup created, as far as they are empty. */
+function removeFolders({ folders = [] }: FileRecord): void {
+  for (const folder of folders) {
+    try {
+      rmdirSync(folder)
+    } catch {
+      // Something else is in it, or it is gone.
+      return
+    }
+  }
 }
 
 function bytesOf(file: string): Buffer | undefined {
@@ -125,7 +146,7 @@ export function statusOf(folder: string, target: string): readonly FileStatus[] 
 
 function stateOf({ file, before, after }: FileRecord): FileStatus['state'] {
   const now = bytesOf(file)
-  if (!now) return 'missing'
+  if (!now) return before === '' ? 'as-before' : 'missing'
   const hash = hashOf(now)
   return hash === after ? 'in-place' : hash === before ? 'as-before' : 'changed-since'
 }
