@@ -1,6 +1,6 @@
 // Writes docs/reasons.md, docs/findings.md, docs/http.md, docs/metrics.md, docs/llm-*.md, docs/policy.schema.json and
 // docs/compatibility.md from tables, and
-// the generated parts of docs/gates.md, docs/formats.md, docs/verification.md and
+// the generated parts of docs/coding-agents.md, docs/gates.md, docs/formats.md, docs/verification.md and
 // docs/browser-guard.md. With --check, only compares.
 
 import { readFile, writeFile } from 'node:fs/promises'
@@ -10,6 +10,7 @@ import { httpReference } from '../packages/gateway/src/api/reference.ts'
 import { metricsReference } from '../packages/gateway/src/telemetry/reference.ts'
 import { policySchemaText } from '../packages/gateway/src/workbench/policy-schema.ts'
 import { THREAT_CODES } from '../packages/kernel/src/gates/threat/finding.ts'
+import { agentFiles, agentLimits } from './agent-tables.ts'
 import { compatibilityPage } from './compat/page.ts'
 import { llmPages } from './llm-pages.ts'
 import { FINDING_CODES } from '../packages/sentinel/src/codes.ts'
@@ -148,6 +149,10 @@ function withPart(path: string, page: string, name: string, text: string): strin
 }
 
 const DOCUMENTS = {
+  'docs/coding-agents.md': await pageWith('docs/coding-agents.md', {
+    files: table(...agentFiles()),
+    limits: table(...agentLimits()),
+  }),
   'docs/reasons.md': reasons(),
   'docs/findings.md': findings(),
   'docs/http.md': httpReference(),

@@ -2,6 +2,7 @@
 
 import { CommanderError, type Command, type Option } from 'commander'
 import { createProgram } from '../../src/cli/commands.ts'
+import { Command as OwnCommand } from '../../src/cli/program/help.ts'
 
 /** Why a line cannot run. `missing`: only something is missing, so the line can still be the name of a command in a sentence. */
 export interface LineProblem {
@@ -17,8 +18,7 @@ export async function problemOf(line: string): Promise<LineProblem | undefined> 
   for (const command of all(program)) {
     command.exitOverride().configureOutput({ writeOut: ignored, writeErr: ignored, outputError: ignored })
     // The program itself and plain groups have no action: another word is an unknown command.
-    if (command.commands.length === 0 || command.registeredArguments.length > 0)
-      command.action(() => undefined)
+    if (runsItself(command)) command.action(() => undefined)
   }
   try {
     await program.parseAsync(filled(program, words), { from: 'user' })
@@ -37,6 +37,11 @@ function isUnknownOfMcp(program: Command, [group, name]: readonly string[]): boo
   if (group !== 'mcp' || name === undefined || name.startsWith('-')) return false
   const mcp = program.commands.find((command) => command.name() === group)
   return mcp?.commands.every((command) => command.name() !== name) === true
+}
+
+/** Whether a command does something itself, besides its subcommands. */
+export function runsItself(command: Command): boolean {
+  return command instanceof OwnCommand && command.runs
 }
 
 const ignored = (): void => undefined

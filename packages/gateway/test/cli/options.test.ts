@@ -8,6 +8,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { KINDS } from '@tollgate/evidence'
 import { createProgram } from '../../src/cli/commands.ts'
+import { AGENTS } from '../../src/cli/setup/agents/names.ts'
+import { runsItself } from './command-lines.ts'
 import { KIND_NAMES } from '../../src/cli/program/forms.ts'
 import { makeTemplate, type Ran } from './script.ts'
 import { endWarm, runWarm } from './warm.ts'
@@ -38,6 +40,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     ...['login', 'logout', 'mcp approve', 'mcp list', 'mcp revoke', 'mcp show', 'policy activate'],
     ...['policy diff', 'policy draft', 'policy explain', 'policy observe', 'receipts list', 'receipts show'],
     ...['receipts tail', 'scope open', 'scope show', 'sessions close', 'sessions reset', 'sessions show'],
+    ...AGENTS.flatMap((id) => ['', ' repair', ' status', ' undo'].map((each) => `setup ${id}${each}`)),
     ...['status', 'tokens issue', 'tokens list', 'tokens revoke', 'trust reset', 'unfreeze', 'whoami'],
   ],
   '--data --port': ['init', 'serve', 'up'],
@@ -60,8 +63,7 @@ function commandsIn(
 ): readonly (readonly [string, Command])[] {
   return command.commands.flatMap((each) => {
     const words = [...before, each.name()]
-    const own = each.commands.length === 0 || each.registeredArguments.length > 0
-    return [...(own ? [[words.join(' '), each] as const] : []), ...commandsIn(each, words)]
+    return [...(runsItself(each) ? [[words.join(' '), each] as const] : []), ...commandsIn(each, words)]
   })
 }
 

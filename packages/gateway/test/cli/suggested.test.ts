@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createProgram } from '../../src/cli/commands.ts'
+import { AGENTS } from '../../src/cli/setup/agents/names.ts'
 import { welcome } from '../../src/cli/setup/welcome.ts'
 import { problemOf } from './command-lines.ts'
 import { linkCommand } from './script.ts'
@@ -104,6 +105,11 @@ const COMPUTED: Readonly<Record<string, readonly string[] | string>> = {
     'policy diff FILE',
     'policy activate FILE',
   ],
+  'setup ${id}': AGENTS.map((id) => `setup ${id}`),
+  'setup ${id} --dry-run': AGENTS.map((id) => `setup ${id} --dry-run`),
+  'setup ${id} repair': AGENTS.map((id) => `setup ${id} repair`),
+  'setup ${id} status': AGENTS.map((id) => `setup ${id} status`),
+  'setup ${id} undo': AGENTS.map((id) => `setup ${id} undo`),
   '${word} all': ['freeze all', 'unfreeze all'],
   '${word} ${scope} NAME': ['freeze tool NAME', 'unfreeze session NAME'],
 }

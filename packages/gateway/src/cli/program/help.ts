@@ -41,6 +41,14 @@ export class Command extends AnyCommand {
     return new Command(name)
   }
 
+  /** Whether the command does something itself, besides its subcommands. */
+  runs = false
+
+  override action(run: Parameters<AnyCommand['action']>[0]): this {
+    this.runs = true
+    return super.action(run)
+  }
+
   /** Adds examples to the help, each with an optional note. */
   examples(...lines: readonly HelpExample[]): this {
     return this.addHelpText('after', (context) => `\nExamples:\n${laidOut(lines, columnsOf(context))}`)

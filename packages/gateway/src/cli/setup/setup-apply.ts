@@ -42,7 +42,7 @@ export async function carryOut(
     terminal.say(`created ${what}: \`${where}\``),
   )
   return withConnection(options, 'write', async (connection) => {
-    const token = isNew ? await firstToken(terminal, config, connection) : undefined
+    const token = isNew ? await firstTokenOf(terminal, config, connection) : undefined
     const mayReplace = await isReplaceable(connection, config)
     const changes = [
       ...proposal.plan.files.map(({ change }) => change),
@@ -61,7 +61,7 @@ export async function carryOut(
 }
 
 /** A new gateway needs a first admin token: it approves tools and calls later. Returns it if it was not stored. */
-async function firstToken(
+export async function firstTokenOf(
   terminal: Terminal,
   config: Config,
   connection: Connection,

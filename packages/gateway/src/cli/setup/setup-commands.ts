@@ -2,8 +2,9 @@
 
 import { Option } from 'commander'
 import type { To } from '../commands.ts'
-import { collect, local } from '../program/forms.ts'
+import { collect, local, remote } from '../program/forms.ts'
 import type { Command } from '../program/help.ts'
+import { AGENTS, SCOPES, type AgentId } from './agents/names.ts'
 import { CLIENTS } from './clients/clients.ts'
 
 /** Adds `setup`. */
@@ -32,6 +33,56 @@ export function addSetupTargets(program: Command, to: To): void {
     .action(to(async () => (await import('./setup-mcp.ts')).runSetupMcp))
   addBrowser(setup, to)
   addUndo(mcp, to)
+  for (const id of AGENTS) addAgent(setup, id, to)
+}
+
+const AGENT_NAMES: Readonly<Record<AgentId, string>> = {
+  'claude-code': 'Claude Code',
+  codex: 'Codex',
+  cursor: 'Cursor',
+  copilot: 'Copilot CLI',
+  opencode: 'OpenCode',
+}
+
+function addAgent(setup: Command, id: AgentId, to: To): void {
+  const name = AGENT_NAMES[id]
+  const load = () => import('./agents/setup-agent.ts')
+  const declare = (command: Command): Command =>
+    command
+      .addOption(
+        new Option(
+          '--scope <scope>',
+          'whose configuration: yours, that of this project, or that of the machine',
+        )
+          .choices([...SCOPES])
+          .default('user'),
+      )
+      .option('--dry-run', 'only show what would change')
+      .option('--yes', 'do not ask for confirmation')
+  const agent = declare(remote(setup, id))
+    .summary(`make ${name} ask the gateway before each call of its own tools`)
+    .description(
+      `Adds hooks to the configuration of ${name}: before each call of a tool it asks the gateway, and after the call it reports the result. Shows the change as a diff, and what ${name} cannot enforce. Asks once. Then it issues a token for \`agent:${id}\`, backs up the file and changes it. Everything else in the file keeps its bytes. If the gateway does not answer, the call is denied.`,
+    )
+    .examples(
+      [`tollgate setup ${id} --dry-run`, 'look first'],
+      [`tollgate setup ${id}`, ''],
+      ['tollgate doctor', 'prove it: the hook asks for a call that must be denied'],
+      [`tollgate setup ${id} undo`, 'restore the files, byte for byte'],
+    )
+    .action(to(async () => (await load()).setupOf(id)))
+  declare(remote(agent, 'repair'))
+    .summary('add what is missing, and correct what differs')
+    .description('Like the setup itself: it shows the difference and asks. A complete setup stays as it is.')
+    .action(to(async () => (await load()).setupOf(id)))
+  const undo = () => import('./agents/undo-agent.ts')
+  local(agent, 'undo')
+    .summary('restore the files, and remove the token')
+    .description('Restores the exact bytes. In a file that changed since, it only removes the hooks.')
+    .action(to(async () => (await undo()).undoOf(id)))
+  local(agent, 'status')
+    .summary('show the files, the installed version and what it cannot enforce')
+    .action(to(async () => (await undo()).statusOfAgent(id)))
 }
 
 function addBrowser(setup: Command, to: To): void {
