@@ -242,12 +242,13 @@ function unclaimed(
 }
 
 /** The session in receipts. Each client and each subagent has its own. */
-function sessionOf(question: HookQuestion, { session, subagent }: HookContext): string {
-  return `${question.client.name}:${session}${subagent === undefined ? '' : `/${subagent}`}`
+function sessionOf(question: HookQuestion, { client, session, subagent }: HookContext): string {
+  return `${client ?? question.client.name}:${session}${subagent === undefined ? '' : `/${subagent}`}`
 }
 
-function clientSession({ caller, client }: HookQuestion, { session }: HookContext): string {
-  return `${caller.tenant}\n${caller.principal}\n${client.name}\n${session}`
+function clientSession(question: HookQuestion, { client, session }: HookContext): string {
+  const { caller } = question
+  return `${caller.tenant}\n${caller.principal}\n${client ?? question.client.name}\n${session}`
 }
 
 /** A name for one use of a tool; undefined if the client has no ids. The arguments are part of it, because a client could repeat an id. */

@@ -2,9 +2,12 @@
 // one coding agent into events and writes answers in its form; `door.ts` decides, the same for every client.
 
 import type { Json, JsonObject } from '@tollgate/evidence'
+import type { ToolTable } from './tools.ts'
 
 /** Where an event happened. */
 export interface HookContext {
+  /** The client that sent it, if it runs hooks that were written for another one. */
+  readonly client?: string
   /** The session of the client, as the client names it. */
   readonly session: string
   /** The subagent inside of the session, if it is one. */
@@ -65,6 +68,8 @@ export interface HookRequest {
 export interface HookClient {
   /** Its name in routes, sessions and commands. */
   readonly name: string
+  /** Its own tools that have a canonical name. */
+  readonly tools: ToolTable
   /** @throws PayloadFault for a payload that this client does not send. */
   read(payload: JsonObject, request: HookRequest): HookEvent
   /** The answer in the form of the client. */

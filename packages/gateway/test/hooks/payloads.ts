@@ -1,5 +1,7 @@
-// The payloads of each client, as its documentation or a recorded run has them, and what they mean. `where` says how we know.
+// The payloads of each client, as its documentation or a recorded run has them. `fixtures/` has the tools of each client, what they mean,
+// and how we know.
 
+import { readFileSync } from 'node:fs'
 import type { JsonObject } from '@tollgate/evidence'
 
 /** One use of a tool, before and after. */
@@ -10,15 +12,27 @@ export interface ToolUse {
   readonly canonicalArgs?: JsonObject
 }
 
-/** How a client sends the events. */
-export interface ClientPayloads {
+/** A file in `fixtures/`. */
+export interface Fixtures {
+  /** `documented` means fixtures only: the client was never run for real. */
   readonly where: 'recorded' | 'documented'
+  readonly source: string
+  /** Tools that the model knows by another name than the hook. */
+  readonly renamed?: Readonly<Record<string, string>>
+  /** Tools of the model that reach no hook. */
+  readonly unasked?: readonly string[]
+  readonly uses: readonly ToolUse[]
+}
+
+/** How a client sends the events. */
+export interface ClientPayloads extends Fixtures {
   readonly before: (use: ToolUse, id: string) => Sent
   readonly after: (use: ToolUse, id: string, output: unknown) => Sent
   readonly failed?: (use: ToolUse, id: string, error: string) => Sent
   readonly words: (text: string) => Sent
-  readonly uses: readonly ToolUse[]
 }
+
+type Forms = Omit<ClientPayloads, keyof Fixtures>
 
 /** A payload and the event that the hook names in its address. */
 export interface Sent {
@@ -27,14 +41,8 @@ export interface Sent {
 }
 
 const CWD = '/home/dev/project'
-const PATCH =
-  '*** Begin Patch\n*** Update File: src/a.ts\n@@\n-a\n+b\n*** Add File: src/b.ts\n+c\n*** Delete File: old.ts\n*** End Patch\n'
-const PATCHED = { patch: PATCH, paths: ['src/a.ts', 'src/b.ts'], deletes: ['old.ts'] }
 
-function claudeForm(
-  more: Record<string, unknown>,
-  failures: boolean,
-): Omit<ClientPayloads, 'uses' | 'where'> {
+function claudeForm(more: Record<string, unknown>, failures: boolean): Forms {
   const base = { session_id: '4e1c', transcript_path: null, cwd: CWD, permission_mode: 'default', ...more }
   const use = ({ tool, args }: ToolUse, id: string): object => ({
     tool_name: tool,
@@ -64,64 +72,14 @@ const CURSOR_BASE = {
   user_email: null,
 }
 
-export const PAYLOADS: Readonly<Record<string, ClientPayloads>> = {
+const FORMS: Readonly<Record<string, Forms>> = {
   'claude-code': {
-    where: 'recorded',
     ...claudeForm({ prompt_id: 'p1', effort: { level: 'medium' } }, true),
-    uses: [
-      { tool: 'Bash', args: { command: 'npm test', description: 'd' }, canonical: 'builtin/shell' },
-      {
-        tool: 'Write',
-        args: { file_path: '/a', content: 'x' },
-        canonical: 'builtin/write',
-        canonicalArgs: { path: '/a', content: 'x' },
-      },
-      { tool: 'Read', args: { file_path: '/a' }, canonical: 'builtin/read', canonicalArgs: { path: '/a' } },
-      {
-        tool: 'Edit',
-        args: { file_path: '/a', old_string: 'a', new_string: 'b', replace_all: false },
-        canonical: 'builtin/edit',
-        canonicalArgs: { path: '/a', old_string: 'a', new_string: 'b', replace_all: false },
-      },
-      {
-        tool: 'NotebookEdit',
-        args: { notebook_path: '/a.ipynb', new_source: '' },
-        canonical: 'builtin/edit',
-        canonicalArgs: { path: '/a.ipynb', new_source: '' },
-      },
-      { tool: 'Glob', args: { pattern: '*.ts' }, canonical: 'builtin/search' },
-      { tool: 'Grep', args: { pattern: 'a', path: '/b' }, canonical: 'builtin/search' },
-      { tool: 'WebFetch', args: { url: 'https://e.com', prompt: 'p' }, canonical: 'builtin/fetch' },
-      { tool: 'WebSearch', args: { query: 'q' }, canonical: 'builtin/web_search' },
-      {
-        tool: 'Agent',
-        args: { description: 'd', prompt: 'p', subagent_type: 'Explore' },
-        canonical: 'builtin/agent',
-      },
-      { tool: 'TodoWrite', args: { todos: [] }, canonical: 'builtin/todo' },
-      { tool: 'ExitPlanMode', args: { plan: 'p' }, canonical: 'claude-code/ExitPlanMode' },
-      { tool: 'mcp__files__read_file', args: { path: 'a' }, canonical: 'files/read_file' },
-    ],
   },
   codex: {
-    where: 'recorded',
     ...claudeForm({ turn_id: 't1', model: 'gpt-5' }, false),
-    uses: [
-      { tool: 'Bash', args: { command: 'npm test' }, canonical: 'builtin/shell' },
-      {
-        tool: 'apply_patch',
-        args: { command: PATCH },
-        canonical: 'builtin/patch',
-        canonicalArgs: PATCHED,
-      },
-      { tool: 'view_image', args: { path: '/a.png' }, canonical: 'builtin/read' },
-      { tool: 'update_plan', args: { plan: [] }, canonical: 'builtin/todo' },
-      { tool: 'spawn_agent', args: { message: 'm' }, canonical: 'codex/spawn_agent' },
-      { tool: 'mcp__files__read_file', args: { path: 'a' }, canonical: 'files/read_file' },
-    ],
   },
   cursor: {
-    where: 'documented',
     before: ({ tool, args }, id) => ({
       body: {
         ...{ ...CURSOR_BASE, hook_event_name: 'preToolUse', cwd: CWD },
@@ -143,29 +101,8 @@ export const PAYLOADS: Readonly<Record<string, ClientPayloads>> = {
     words: (prompt) => ({
       body: { ...CURSOR_BASE, hook_event_name: 'beforeSubmitPrompt', prompt, attachments: [] },
     }),
-    uses: [
-      {
-        tool: 'Shell',
-        args: { command: 'npm test', working_directory: '/w' },
-        canonical: 'builtin/shell',
-        canonicalArgs: { command: 'npm test', cwd: '/w' },
-      },
-      { tool: 'Read', args: { file_path: '/a' }, canonical: 'builtin/read', canonicalArgs: { path: '/a' } },
-      {
-        tool: 'Write',
-        args: { file_path: '/a', content: 'x' },
-        canonical: 'builtin/write',
-        canonicalArgs: { path: '/a', content: 'x' },
-      },
-      { tool: 'Delete', args: { path: '/a' }, canonical: 'builtin/delete' },
-      { tool: 'Grep', args: { pattern: 'a' }, canonical: 'builtin/search' },
-      { tool: 'Task', args: { prompt: 'p' }, canonical: 'builtin/agent' },
-      { tool: 'MCP:files:read_file', args: { path: 'a' }, canonical: 'files/read_file' },
-      { tool: 'MCP:read_file', args: { path: 'a' }, canonical: 'cursor/MCP:read_file' },
-    ],
   },
   copilot: {
-    where: 'recorded',
     before: ({ tool, args }) => ({
       event: 'preToolUse',
       body: { sessionId: 's-1', timestamp: 1, cwd: CWD, toolName: tool, toolArgs: args },
@@ -185,31 +122,11 @@ export const PAYLOADS: Readonly<Record<string, ClientPayloads>> = {
       event: 'userPromptSubmitted',
       body: { sessionId: 's-1', timestamp: 1, cwd: CWD, prompt },
     }),
-    uses: [
-      { tool: 'bash', args: { command: 'npm test', description: 'd' }, canonical: 'builtin/shell' },
-      { tool: 'view', args: { path: '/a' }, canonical: 'builtin/read' },
-      {
-        tool: 'create',
-        args: { path: '/a', file_text: 'x' },
-        canonical: 'builtin/write',
-        canonicalArgs: { path: '/a', content: 'x' },
-      },
-      { tool: 'edit', args: { path: '/a', old_str: 'a', new_str: 'b' }, canonical: 'builtin/edit' },
-      {
-        tool: 'apply_patch',
-        args: { input: PATCH },
-        canonical: 'builtin/patch',
-        canonicalArgs: PATCHED,
-      },
-      { tool: 'grep', args: { pattern: 'a' }, canonical: 'builtin/search' },
-      { tool: 'glob', args: { pattern: 'a' }, canonical: 'builtin/search' },
-      { tool: 'web_fetch', args: { url: 'https://e.com' }, canonical: 'builtin/fetch' },
-      { tool: 'task', args: { prompt: 'p' }, canonical: 'builtin/agent' },
-      { tool: 'report_intent', args: { intent: 'i' }, canonical: 'copilot/report_intent' },
-    ],
+  },
+  vscode: {
+    ...claudeForm({ timestamp: '2026-02-09T10:30:00.000Z', permission_mode: undefined }, false),
   },
   opencode: {
-    where: 'recorded',
     before: ({ tool, args }, id) => ({
       body: { event: 'tool.execute.before', session: 'ses_1', call: id, directory: CWD, tool, args },
     }),
@@ -217,32 +134,23 @@ export const PAYLOADS: Readonly<Record<string, ClientPayloads>> = {
       body: { event: 'tool.execute.after', session: 'ses_1', call: id, directory: CWD, tool, args, output },
     }),
     words: (text) => ({ body: { event: 'chat.message', session: 'ses_1', directory: CWD, text } }),
-    uses: [
-      { tool: 'bash', args: { command: 'npm test', description: 'd' }, canonical: 'builtin/shell' },
-      { tool: 'read', args: { filePath: '/a' }, canonical: 'builtin/read', canonicalArgs: { path: '/a' } },
-      {
-        tool: 'write',
-        args: { filePath: '/a', content: 'x' },
-        canonical: 'builtin/write',
-        canonicalArgs: { path: '/a', content: 'x' },
-      },
-      {
-        tool: 'edit',
-        args: { filePath: '/a', oldString: 'a', newString: 'b' },
-        canonical: 'builtin/edit',
-        canonicalArgs: { path: '/a', oldString: 'a', newString: 'b' },
-      },
-      {
-        tool: 'apply_patch',
-        args: { patchText: PATCH },
-        canonical: 'builtin/patch',
-        canonicalArgs: PATCHED,
-      },
-      { tool: 'grep', args: { pattern: 'a' }, canonical: 'builtin/search' },
-      { tool: 'list', args: { path: '/a' }, canonical: 'builtin/search' },
-      { tool: 'webfetch', args: { url: 'https://e.com' }, canonical: 'builtin/fetch' },
-      { tool: 'task', args: { prompt: 'p' }, canonical: 'builtin/agent' },
-      { tool: 'skill', args: { name: 'n' }, canonical: 'opencode/skill' },
-    ],
   },
 }
+
+/** All sets of fixtures, by their names. */
+export const PAYLOADS: Readonly<Record<string, ClientPayloads>> = Object.fromEntries(
+  Object.entries(FORMS).map(([name, forms]) => [name, { ...forms, ...readFixtures(name) }]),
+)
+
+function readFixtures(name: string): Fixtures {
+  // Sound: the table test reads every member of these files.
+  return JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), 'utf8')) as Fixtures
+}
+
+/** The sets of fixtures that each route of the door understands: clients also run the hooks of others. */
+export const ROUTES: readonly (readonly [route: string, set: string])[] = [
+  ...['claude-code', 'codex', 'cursor', 'copilot', 'opencode'].map((name) => [name, name] as const),
+  ['claude-code', 'cursor'],
+  ['claude-code', 'vscode'],
+  ['copilot', 'vscode'],
+]

@@ -1,7 +1,10 @@
-// Claude Code. It takes decisions as `hookSpecificOutput`, and replaces an output only by one of the same shape.
+// Claude Code. It takes decisions as `hookSpecificOutput`, and replaces an output only by one of the same shape. Cursor and VS Code also run
+// its hooks: they send payloads of their own and read answers in its form.
 
 import { blocked, decisionOn, readClaudeForm } from '../claude-form.ts'
 import type { HookClient } from '../event.ts'
+import { isCursor, readCursorAs } from './cursor.ts'
+import { isVsCode, readVsCode } from './vscode.ts'
 import { BUILTIN, type ToolTable } from '../tools.ts'
 
 const FILE = { file_path: 'path' }
@@ -9,6 +12,8 @@ const FILE = { file_path: 'path' }
 /** The tools of Claude Code. */
 const CLAUDE_TOOLS: ToolTable = {
   Bash: { tool: BUILTIN.shell },
+  // It runs a command, too, and reports each line of its output.
+  Monitor: { tool: BUILTIN.shell },
   Read: { tool: BUILTIN.read, args: FILE },
   Write: { tool: BUILTIN.write, args: FILE },
   Edit: { tool: BUILTIN.edit, args: FILE },
@@ -29,8 +34,11 @@ const ASKING_MODES: readonly unknown[] = ['default', 'acceptEdits', 'plan']
 
 export const claudeCode: HookClient = {
   name: 'claude-code',
-  read: (payload, request) =>
-    readClaudeForm(
+  tools: CLAUDE_TOOLS,
+  read(payload, request) {
+    if (isCursor(payload)) return readCursorAs(payload, request)
+    if (isVsCode(payload)) return readVsCode(payload, request)
+    return readClaudeForm(
       {
         name: 'claude-code',
         tools: CLAUDE_TOOLS,
@@ -40,7 +48,8 @@ export const claudeCode: HookClient = {
       },
       payload,
       request,
-    ),
+    )
+  },
   write(event, answer) {
     switch (answer.kind) {
       case 'allow':

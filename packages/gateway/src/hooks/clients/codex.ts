@@ -14,6 +14,7 @@ const TOOLS: ToolTable = {
 
 export const codex: HookClient = {
   name: 'codex',
+  tools: TOOLS,
   // It has no prompt that a hook could open.
   read: (payload, request) =>
     readClaudeForm({ name: 'codex', tools: TOOLS, isAttended: () => false }, payload, request),

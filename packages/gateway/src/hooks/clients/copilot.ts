@@ -2,6 +2,8 @@
 
 import { isObject, type Json, type JsonObject } from '@tollgate/evidence'
 import { PayloadFault, type HookCall, type HookClient, type HookEvent, type HookContext } from '../event.ts'
+import { claudeCode } from './claude-code.ts'
+import { isVsCode, readVsCode } from './vscode.ts'
 import { argsIn, directoryIn, idIn, textIn } from '../payload.ts'
 import { BUILTIN, canonicalCall, type ToolTable } from '../tools.ts'
 
@@ -78,8 +80,11 @@ function modified(output: Json, text: string): JsonObject {
 
 export const copilot: HookClient = {
   name: 'copilot',
-  read: (payload, { event }) => read(payload, event ?? ''),
+  tools: TOOLS,
+  read: (payload, request) =>
+    isVsCode(payload) ? readVsCode(payload, request) : read(payload, request.event ?? ''),
   write(event, answer) {
+    if (event.context.client !== undefined) return claudeCode.write(event, answer)
     switch (answer.kind) {
       case 'deny':
       case 'ask':

@@ -1,7 +1,14 @@
 // Cursor. One hook sees every tool of its agent; it must print an answer, because an empty one denies under `failClosed`.
 
 import { isList, type Json, type JsonObject } from '@tollgate/evidence'
-import { PayloadFault, type HookCall, type HookClient, type HookEvent, type HookContext } from '../event.ts'
+import {
+  PayloadFault,
+  type HookCall,
+  type HookClient,
+  type HookEvent,
+  type HookContext,
+  type HookRequest,
+} from '../event.ts'
 import { argsIn, directoryIn, idIn, optionalId, outputIn, textIn } from '../payload.ts'
 import { BUILTIN, canonicalCall, serverCall, type ToolTable } from '../tools.ts'
 
@@ -22,6 +29,34 @@ const TOOLS: ToolTable = {
   WebSearch: { tool: BUILTIN.webSearch },
   Task: { tool: BUILTIN.agent },
   TodoWrite: { tool: BUILTIN.todo },
+}
+
+/** Whether Cursor sent a payload, perhaps to a hook of Claude Code. */
+export function isCursor(payload: JsonObject): boolean {
+  return 'cursor_version' in payload
+}
+
+/** Reads a payload that Cursor sent to a hook of Claude Code. The event keeps the name that the hook has there. @throws PayloadFault */
+export function readCursorAs(payload: JsonObject, { event: name }: HookRequest): HookEvent {
+  const sent = idIn(payload, 'hook_event_name')
+  const own = Object.hasOwn(CLAUDE_NAMES, sent) ? (CLAUDE_NAMES[sent] ?? sent) : sent
+  const event = read({ ...payload, hook_event_name: own })
+  const [asked = sent] = Object.entries(CLAUDE_NAMES).find(([, each]) => each === own) ?? []
+  if (name !== undefined && name !== asked)
+    throw new PayloadFault('the payload names another event than the hook')
+  return { ...event, name: asked, context: { ...event.context, client: 'cursor' } }
+}
+
+/** The events of Claude Code whose hooks Cursor runs, and its own names of them. */
+const CLAUDE_NAMES: Readonly<Record<string, string>> = {
+  PreToolUse: 'preToolUse',
+  PostToolUse: 'postToolUse',
+  PostToolUseFailure: 'postToolUseFailure',
+  UserPromptSubmit: 'beforeSubmitPrompt',
+  SessionStart: 'sessionStart',
+  SessionEnd: 'sessionEnd',
+  SubagentStart: 'subagentStart',
+  SubagentStop: 'subagentStop',
 }
 
 function read(payload: JsonObject): HookEvent {
@@ -94,6 +129,7 @@ function outputOf(payload: JsonObject, member: string): { readonly output: Json 
 
 export const cursor: HookClient = {
   name: 'cursor',
+  tools: TOOLS,
   read,
   write(event, answer) {
     const isMcp = event.kind === 'result' && !event.call.tool.startsWith('builtin/')

@@ -65,6 +65,7 @@ function callIn(payload: JsonObject): HookCall {
 
 export const opencode: HookClient = {
   name: 'opencode',
+  tools: TOOLS,
   read,
   write(_event, answer) {
     switch (answer.kind) {
