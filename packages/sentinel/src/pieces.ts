@@ -11,7 +11,7 @@ export interface Piece {
   /** The separator before it: nothing inside of a line, else a line break. */
   readonly gap: '' | '\n' | '\t'
   /** The text that a person sees, if it differs from `text`. */
-  readonly shown?: string
+  readonly shown?: string | undefined
   readonly place: () => Place
   /** The node of the page that it comes from. */
   readonly node?: object
@@ -67,13 +67,16 @@ export function awayLinesOf(pieces: readonly Piece[]): readonly Stream[] {
   let from = 0
   for (let i = 1; i <= pieces.length; i++) {
     if (i < pieces.length && pieces[i]?.gap === '') continue
-    const line = pieces.slice(from, i)
+    let away = 0
+    for (let at = from; at < i; at++) if (isAway(pieces[at])) away++
+    if (away > 1 && away < i - from) lines.push(streamOf(pieces.slice(from, i), isAway))
     from = i
-    const away = line.filter((piece) => piece.away !== undefined)
-    if (away.length > 1 && away.length < line.length)
-      lines.push(streamOf(line, (piece) => piece.away !== undefined))
   }
   return lines
+}
+
+function isAway(piece: Piece | undefined): boolean {
+  return piece?.away !== undefined
 }
 
 const MOST_PLACES = 8

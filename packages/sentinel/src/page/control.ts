@@ -105,8 +105,11 @@ function suspects(controls: readonly Control[], { window, sheets }: Surroundings
   const bands = new Map<number, Control[]>()
   for (const each of inside) {
     const { top, bottom } = common(each.box(), window)
-    for (let band = Math.floor(top / BAND); band <= bottom / BAND; band++)
-      bands.set(band, [...(bands.get(band) ?? []), each])
+    for (let band = Math.floor(top / BAND); band <= bottom / BAND; band++) {
+      const list = bands.get(band)
+      if (list) list.push(each)
+      else bands.set(band, [each])
+    }
   }
   const isShared = (each: Control): boolean => {
     const [x, y] = middleOf(common(common(each.box(), each.paint.clip), window))
@@ -220,7 +223,7 @@ function isField({ name, element }: Control): boolean {
 
 /** Invisible fields that repeat a visible field, and that a program would find and fill. */
 function mirrored(controls: readonly Control[], around: Surroundings): readonly Note[] {
-  const fields = controls.filter((each) => isField(each) && isRendered(each.element, {}))
+  const fields = controls.filter((each) => isField(each) && isRendered(each.element))
   if (fields.length < 2) return []
   const seen = fields.filter((each) => !isOutOfSight(each, around))
   return fields

@@ -9,6 +9,7 @@ import {
   frameOf,
   htmlOf,
   isNamed,
+  nameOf,
   rootOf,
   scrollHeightOf,
   scrollWidthOf,
@@ -22,11 +23,15 @@ import {
 
 const MOST_DEPTH = 8
 
-/** SHA-256 of a document and everything that belongs to it. */
+let last = { text: '', hash: sha256Hex('') }
+
+/** SHA-256 of a document and everything that belongs to it. Of an unchanged one, the hash is known. */
 export function domHash(document: Document): string {
   const parts: string[] = []
   collect(document, parts, 0)
-  return sha256Hex(parts.join('\0').toWellFormed())
+  const text = parts.join('\0')
+  if (text !== last.text) last = { text, hash: sha256Hex(text.toWellFormed()) }
+  return last.hash
 }
 
 function collect(document: Document, parts: string[], depth: number): void {
@@ -48,6 +53,7 @@ function inside(document: Document, root: Node, parts: string[], depth: number):
       parts.push(shadowHtmlOf(shadow))
       inside(document, shadow, parts, depth + 1)
     }
+    if (!MORE.has(nameOf(element))) continue
     const state = stateOf(element)
     if (state !== undefined) parts.push(state)
     if (isNamed(element, 'iframe')) {
@@ -56,6 +62,9 @@ function inside(document: Document, root: Node, parts: string[], depth: number):
     }
   }
 }
+
+/** Elements of which `outerHTML` shows only a part. */
+const MORE = new Set(['input', 'textarea', 'select', 'iframe'])
 
 function documentIn(frame: HTMLIFrameElement): Document | null {
   try {

@@ -39,10 +39,18 @@ function readSheets(document: Document, keys: Keys): MayGenerate {
     if (keys.left.length > MOST_LEFT) return () => true
     const others = keys.left.length > 0 ? new Set(allMatches(document, keys.left.join(','))) : undefined
     const { tags, classes } = keys
+    const known = new Map<string, boolean>()
+    const hasClass = (given: string): boolean => {
+      const before = known.get(given)
+      if (before !== undefined) return before
+      const found = given.split(/\s+/).some((each) => classes.has(each))
+      known.set(given, found)
+      return found
+    }
     return (element, name, given) =>
       tags.has(name) ||
       others?.has(element) === true ||
-      (given !== null && classes.size > 0 && given.split(/\s+/).some((each) => classes.has(each)))
+      (given !== null && classes.size > 0 && hasClass(given))
   } catch {
     // A sheet of another origin, or a rule that this does not know.
     return () => true
