@@ -29,6 +29,8 @@ export interface Asides {
   readonly asides: readonly Aside[]
   /** Adds a text, unless it is short or known. */
   add(text: string, place: () => Place): void
+  /** Whether attributes with these names may say something. */
+  mayTell(names: readonly string[]): boolean
   /** Adds the attributes of an element that say something. */
   attributes(attributes: ArrayLike<Attribute>, place: () => Place): void
 }
@@ -40,6 +42,7 @@ export function createAsides(units: (count: number) => boolean): Asides {
   return {
     asides,
     add,
+    mayTell: (names) => names.some((name) => !MACHINE.has(name)),
     attributes(attributes, place) {
       const { length } = attributes
       for (let i = 0; i < length; i++) {

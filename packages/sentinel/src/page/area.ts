@@ -1,6 +1,7 @@
 // Rectangles, and the parts of the page that a person can bring into view.
 
 import type { Box } from '../reading.ts'
+import { boxOf } from './native.ts'
 
 /** A rectangle by its sides, in pixels of the window. */
 export interface Area {
@@ -11,6 +12,12 @@ export interface Area {
 }
 
 export const EMPTY: Area = { left: 0, top: 0, right: 0, bottom: 0 }
+
+/** The rectangle of an element, as a plain copy: each look at a member of the browser's own one is a call. */
+export function areaOf(element: Element): Area {
+  const { left, top, right, bottom } = boxOf(element)
+  return { left, top, right, bottom }
+}
 
 /** The common part of two rectangles. */
 export function common(a: Area, b: Area): Area {
@@ -40,8 +47,21 @@ export function areaBox(
 
 /** The part of a rectangle that lies in another, from 0 to 1. Counts what is left of a line in height only if most of it is. */
 export function share(inner: Area, outer: Area): number {
+  if (isWithin(inner, outer)) return 1
   const size = sizeOf(inner)
   return size === 0 ? 0 : sizeOf(common(inner, outer)) / size
+}
+
+/** Whether a rectangle has a size and lies in another. */
+function isWithin(inner: Area, outer: Area): boolean {
+  return (
+    inner.right > inner.left &&
+    inner.bottom > inner.top &&
+    inner.left >= outer.left &&
+    inner.right <= outer.right &&
+    inner.top >= outer.top &&
+    inner.bottom <= outer.bottom
+  )
 }
 
 /** A shape that cuts off what is outside: whether a point is inside. */
@@ -92,7 +112,7 @@ export function shapeOf(text: string, box: Area): Shape | undefined {
           const [x, y] = pair.match(NUMBERS) ?? []
           return [box.left + length(x, width), box.top + length(y, height)] as const
         })
-      return points.some(([x, y]) => Number.isNaN(x + y)) ? undefined : (x, y) => isWithin(points, x, y)
+      return points.some(([x, y]) => Number.isNaN(x + y)) ? undefined : (x, y) => isInPolygon(points, x, y)
     }
     case undefined:
     default:
@@ -101,7 +121,7 @@ export function shapeOf(text: string, box: Area): Shape | undefined {
 }
 
 /** Whether a point is in a polygon: a ray to the right crosses its sides an odd number of times. */
-function isWithin(points: readonly (readonly [number, number])[], x: number, y: number): boolean {
+function isInPolygon(points: readonly (readonly [number, number])[], x: number, y: number): boolean {
   let inside = false
   for (const [i, [xi, yi]] of points.entries()) {
     const [xj, yj] = points.at(i - 1) ?? [xi, yi]

@@ -1,8 +1,8 @@
 // Which part of an element's content a person can see, after scrolling and now.
 
 import { common, EMPTY, sizeOf, type Area } from './area.ts'
+import { boxIn, type Drawn } from './drawn.ts'
 import {
-  boxOf,
   clientHeightOf,
   clientLeftOf,
   clientTopOf,
@@ -16,11 +16,11 @@ import {
 const EVERYWHERE: Area = { left: -1e7, top: -1e7, right: 1e7, bottom: 1e7 }
 
 /** The old property `clip`, which only elements outside of the flow obey. */
-export function legacyClip(element: Element, style: CSSStyleDeclaration): Area {
-  const clip = style.getPropertyValue('clip')
+export function legacyClip(drawn: Drawn): Area {
+  const clip = drawn.style.getPropertyValue('clip')
   if (clip === 'auto') return EVERYWHERE
   const [top = 0, right = 0, bottom = 0, left = 0] = (clip.match(/auto|-?[\d.]+/g) ?? []).map(parseFloat)
-  const box = boxOf(element)
+  const box = boxIn(drawn)
   const edge = (offset: number, from: number, auto: number): number =>
     Number.isNaN(offset) ? auto : from + offset
   return {
@@ -34,23 +34,17 @@ export function legacyClip(element: Element, style: CSSStyleDeclaration): Area {
 /** Letters in a lower or narrower window onto a box cannot be read, however it is scrolled. */
 const LEAST_PORT = 10
 
-interface Clipping {
-  readonly element: Element
-  readonly style: CSSStyleDeclaration
-  readonly contain: string
-  readonly box: () => Area
-}
-
 /** Where the content of an element can be seen: after scrolling (`clip`), and now (`port`). */
 export function clippedBy(
-  { element, style, contain, box }: Clipping,
+  drawn: Drawn,
+  contain: string,
   outer: Area,
   outerPort: Area,
 ): { readonly clip: Area; readonly port: Area } {
-  const { overflow } = style
+  const { overflow } = drawn.style
   const contained = contain !== 'none' && /paint|strict|content/.test(contain)
   if (overflow === 'visible' && !contained) return { clip: outer, port: outerPort }
-  const own = box()
+  const own = boxIn(drawn)
   const [x = 'visible', y = x] = overflow.split(' ')
   const hides = (axis: string): boolean => contained || axis !== 'visible'
   const edges = {
@@ -66,15 +60,10 @@ export function clippedBy(
   // Content is seen if the window onto it is, at least a little of it.
   if (seen.right - seen.left < LEAST_PORT || seen.bottom - seen.top < LEAST_PORT)
     return { clip: EMPTY, port: EMPTY }
-  return { clip: scrolled(element, style, own, [x, y]), port: sizeOf(port) > 0 ? port : seen }
+  return { clip: scrolled(drawn, own, [x, y]), port: sizeOf(port) > 0 ? port : seen }
 }
 
-function scrolled(
-  element: Element,
-  style: CSSStyleDeclaration,
-  own: Area,
-  [x, y]: readonly [string, string],
-): Area {
+function scrolled({ element, style }: Drawn, own: Area, [x, y]: readonly [string, string]): Area {
   const width = scrollWidthOf(element)
   const height = scrollHeightOf(element)
   const back = style.direction === 'rtl' ? width - clientWidthOf(element) : 0

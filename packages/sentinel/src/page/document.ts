@@ -21,7 +21,7 @@ import {
   typeOf,
   viewOf,
 } from './native.ts'
-import type { Paint } from './paint.ts'
+import type { Holder, Paint } from './paint.ts'
 import type { Run } from './text.ts'
 import { createWalk } from './walk.ts'
 
@@ -96,12 +96,7 @@ export function readDocument(
     clip: reach,
     port: reach,
     // Fixed elements are at home in the window, all others in the document.
-    holder: {
-      clip: reach,
-      port: reach,
-      above: { clip: window, port: window, above: undefined, holds: () => true },
-      holds: (of) => of === 'absolute',
-    },
+    holder: homeOf(reach, false, homeOf(window, true, undefined)),
     shapes: [],
     moves: true,
     layer: [],
@@ -112,6 +107,10 @@ export function readDocument(
   }
   if (root) createWalk(document, reader, read, window).element(root, start, 0)
   return read
+}
+
+function homeOf(area: Area, all: boolean, above: Holder | undefined): Holder {
+  return { above, clip: area, port: area, isPositioned: true, all, style: undefined }
 }
 
 /** The layers of a frame, under those of the document around it. */

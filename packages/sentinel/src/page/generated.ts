@@ -3,6 +3,7 @@
 import type { AwayCode } from '../codes.ts'
 import { common, sizeOf } from './area.ts'
 import { colourOf } from './colour.ts'
+import { boxIn } from './drawn.ts'
 import type { Own, Paint } from './paint.ts'
 import { byColour } from './text.ts'
 
@@ -66,17 +67,10 @@ function judge(style: CSSStyleDeclaration, paint: Paint, own: Own): AwayCode | u
   if (opacity < UNREADABLE) return 'TRANSPARENT_TEXT'
   const colour = colourOf(style.webkitTextFillColor)
   const outlined = (): boolean => style.textShadow !== 'none'
-  const letters = {
-    away: undefined,
-    size: 16,
-    colour,
-    outlined,
-    transform: 'none',
-    reversed: false,
-    order: 0,
-  }
-  const own1 = style.backgroundColor === 'rgba(0, 0, 0, 0)' && style.backgroundImage === 'none'
-  const byOwn = own1 ? byColour(letters, { ...paint, opacity }) : 'UNRESOLVED_PAINT'
+  const isClear = style.backgroundColor === 'rgba(0, 0, 0, 0)' && style.backgroundImage === 'none'
+  const byOwn = isClear
+    ? byColour({ colour, outlined }, opacity, paint.back, paint.through)
+    : 'UNRESOLVED_PAINT'
   if (byOwn) return byOwn
   // There is no way to measure where it is drawn, so anything that could move it away makes it unknown.
   const { position, transform, textIndent, clipPath, filter, maskImage } = style
@@ -84,6 +78,6 @@ function judge(style: CSSStyleDeclaration, paint: Paint, own: Own): AwayCode | u
     position === 'static' && [transform, clipPath, filter, maskImage].every((each) => each === 'none')
   if (!still || Math.abs(parseFloat(textIndent)) > 100) return 'UNRESOLVED_PLACE'
   if (own.display === 'contents') return undefined
-  const box = own.box()
+  const box = boxIn(own)
   return sizeOf(box) > 0 && sizeOf(common(box, paint.clip)) === 0 ? 'CLIPPED_TEXT' : undefined
 }

@@ -31,6 +31,7 @@ interface Scrolling {
 const BAND = 128
 const MOST_BANDS = 24
 const COVERED = 0.8
+const NONE: readonly Sheet[] = []
 
 /** The elements of a document that paint something. */
 export interface Sheets {
@@ -54,22 +55,25 @@ export function createSheets(scrolling: Scrolling): Sheets {
       else for (let band = first; band <= last; band++) bandOf(band).push(sheet)
     },
     at(x, y, area, paint, order) {
-      const stack = createStack(paint, order)
-      for (const list of [tall, bands.get(Math.floor(y / BAND)) ?? []]) {
-        for (const sheet of list) {
-          // Content of another scrolling box is compared at the place to which it can be scrolled.
-          if (isFixedOver(sheet, paint) || (sheet.port !== paint.port && !hasPoint(paint.port, x, y)))
-            continue
-          if (hasPoint(sheet.area, x, y)) stack.take(sheet)
-        }
-      }
-      if (!hasPoint(paint.port, x, y)) elsewhere(x, y, paint, stack)
+      const stack: Stack = { paint, order, seen: 1, unsure: false, back: paint.back }
+      const isInPort = hasPoint(paint.port, x, y)
+      here(tall, x, y, isInPort, stack)
+      here(bands.get(Math.floor(y / BAND)) ?? NONE, x, y, isInPort, stack)
+      if (!isInPort) elsewhere(x, y, paint, stack)
       for (const sheet of still) {
         const isBeside = x < sheet.area.left || x >= sheet.area.right
-        if (isFixedOver(sheet, paint) && !isBeside && !scrollsAway(sheet, area)) stack.take(sheet)
+        if (isFixedOver(sheet, paint) && !isBeside && !scrollsAway(sheet, area)) take(stack, sheet)
       }
-      return stack.point()
+      return { covered: stack.seen <= 1 - COVERED, unsure: stack.unsure, back: stack.back }
     },
+  }
+
+  function here(list: readonly Sheet[], x: number, y: number, isInPort: boolean, stack: Stack): void {
+    for (const sheet of list) {
+      if (!hasPoint(sheet.area, x, y) || isFixedOver(sheet, stack.paint)) continue
+      // Content of another scrolling box is compared at the place to which it can be scrolled.
+      if (isInPort || sheet.port === stack.paint.port) take(stack, sheet)
+    }
   }
 
   function bandOf(band: number): Sheet[] {
@@ -85,7 +89,7 @@ export function createSheets(scrolling: Scrolling): Sheets {
     const px = Math.min(Math.max(x, port.left), port.right - 1)
     const py = Math.min(Math.max(y, port.top), port.bottom - 1)
     for (const list of [tall, bands.get(Math.floor(py / BAND)) ?? []]) {
-      for (const sheet of list) if (sheet.port !== port && hasPoint(sheet.area, px, py)) stack.take(sheet)
+      for (const sheet of list) if (sheet.port !== port && hasPoint(sheet.area, px, py)) take(stack, sheet)
     }
   }
 
@@ -104,32 +108,30 @@ function isFixedOver(sheet: Sheet, paint: Paint): boolean {
   return !sheet.moves && paint.moves
 }
 
+/** The layers over and under a content of this paint, as far as they were taken. */
 interface Stack {
-  take(sheet: Sheet): void
-  point(): Point
+  readonly paint: Paint
+  readonly order: number
+  /** The part of the content that can be seen. */
+  seen: number
+  unsure: boolean
+  back: Back
 }
 
-/** Collects the layers over and under a content of this paint. */
-function createStack(paint: Paint, order: number): Stack {
-  let hidden = 1
-  let unsure = false
-  let { back } = paint
-  return {
-    take(sheet) {
-      const isAncestor = sheet.order <= order && order < sheet.end
-      if (isAncestor && !paint.sunk) return
-      const above = isOver(paint.layer, sheet.layer)
-      if (isAncestor) {
-        if (above === true) hidden *= 1 - (sheet.cover ?? 1)
-      } else if (above === false || (above === undefined && sheet.order < order)) {
-        back = sheet.colour ? over(sheet.colour, 1, back) : sheet.cover === 0 ? back : ANYTHING
-      } else if (above === undefined || sheet.cover === undefined) {
-        // In one layer, whether a later box covers earlier text depends on more than was read.
-        unsure ||= (sheet.cover ?? 1) > 0.5
-      } else hidden *= 1 - sheet.cover
-    },
-    point: () => ({ covered: hidden <= 1 - COVERED, unsure, back }),
-  }
+function take(stack: Stack, sheet: Sheet): void {
+  const { paint, order } = stack
+  const isAncestor = sheet.order <= order && order < sheet.end
+  if (isAncestor && !paint.sunk) return
+  const above = isOver(paint.layer, sheet.layer)
+  if (isAncestor) {
+    if (above === true) stack.seen *= 1 - (sheet.cover ?? 1)
+  } else if (above === false || (above === undefined && sheet.order < order)) {
+    if (sheet.colour) stack.back = over(sheet.colour, 1, stack.back)
+    else if (sheet.cover !== 0) stack.back = ANYTHING
+  } else if (above === undefined || sheet.cover === undefined) {
+    // In one layer, whether a later box covers earlier text depends on more than was read.
+    stack.unsure ||= (sheet.cover ?? 1) > 0.5
+  } else stack.seen *= 1 - sheet.cover
 }
 
 interface Point {

@@ -5,7 +5,7 @@ import { common, shapeOf, share, type Area, type Shape } from './area.ts'
 import { gradientColours, type Back, type Rgba } from './colour.ts'
 import { backgroundOf } from './background.ts'
 import { clippedBy, legacyClip } from './clip.ts'
-import { boxOf } from './native.ts'
+import { boxIn, type Drawn } from './drawn.ts'
 
 /** Where something is in the painting order: pairs of z-index and order, from the outermost context. */
 export type Layer = readonly number[]
@@ -38,25 +38,24 @@ export interface Paint {
 }
 
 /** An element that may contain absolute and fixed descendants. Whether it does is read only when there is one. */
-interface Holder {
+export interface Holder {
   readonly above: Holder | undefined
   readonly clip: Area
   readonly port: Area
-  holds(position: 'absolute' | 'fixed'): boolean
+  readonly isPositioned: boolean
+  /** Whether it contains fixed descendants, too; undefined while that is not known. */
+  all: boolean | undefined
+  readonly style: CSSStyleDeclaration | undefined
 }
 
 /** The box, style and background of an element itself. */
-export interface Own {
+export interface Own extends Drawn {
   readonly paint: Paint
   /** The part of the window in which the element itself can be now. */
   readonly port: Area
-  readonly display: string
-  readonly position: string
   /** The part that hides what is under it, from 0 to 1; undefined if that is not known. */
   readonly cover: number | undefined
   readonly colour: Rgba | undefined
-  readonly box: () => Area
-  readonly style: CSSStyleDeclaration
 }
 
 /** Opacity below this cannot be read (the limit of EIA, arXiv:2409.11295). */
@@ -65,65 +64,70 @@ const OPAQUE_MASK = 0.5
 
 const CLEAR = 'rgba(0, 0, 0, 0)'
 
-/** The style of an element and what it hands down. `order` is its place in the document. */
-export function paintOf(element: Element, style: CSSStyleDeclaration, before: Paint, order: number): Own {
-  const { display, position, backgroundColor, backgroundImage, opacity: given, filter } = style
-  let cached: Area | undefined
-  const box = (): Area => (cached ??= boxOf(element))
+/** The paint of an element and what it hands down. */
+export function paintOf(drawn: Drawn, before: Paint): Own {
+  const { style, display, position, order } = drawn
+  const { backgroundColor, backgroundImage, opacity: given, filter } = style
   const inline = display === 'inline' || display === 'contents'
   // Neither applies to an inline box.
   const transform = inline ? 'none' : style.transform
   const contain = inline ? 'none' : style.contain
   const opacity = opacityOf(given, filter, before)
-  const effects = effectsOf(style, filter, box)
+  const effects = effectsOf(drawn, filter)
   const isClear = backgroundColor === CLEAR && backgroundImage === 'none'
-  const background = isClear
-    ? undefined
-    : backgroundOf(style, backgroundColor, backgroundImage, before, opacity)
   const moved = transform !== 'none'
   const isContext = effects.any || moved || given !== '1'
   const stacks = isContext || position !== 'static' || before.arranges
-  const place = stacks ? layerOf(style, position, before, order, isContext) : before
-  const own = { display, position, box, style }
+  const struck = isStruck(style)
   // Most elements inside of lines change nothing.
-  if (inline && isClear && !stacks && !isStruck(style))
-    return { ...own, port: before.port, colour: undefined, cover: 0, paint: before }
+  if (inline && isClear && !stacks && !struck) return ownOf(drawn, before, before.port, 0, undefined)
+  const background = isClear
+    ? undefined
+    : backgroundOf(style, backgroundColor, backgroundImage, before, opacity)
+  const place = stacks ? layerOf(style, position, before, order, isContext) : before
   const out = position === 'absolute' || position === 'fixed' ? outside(position, before.holder) : before
-  const outer = out === before ? before.clip : common(out.clip, legacyClip(element, style))
-  const { clip, port } = inline
-    ? { clip: outer, port: out.port }
-    : clippedBy({ element, style, contain, box }, outer, out.port)
-  return {
-    ...own,
-    port: out.port,
-    colour: background?.colour,
-    cover: coverOf(background, opacity, stacks && isBlurring(style)),
-    paint: {
-      away:
-        before.away ??
-        (opacity < UNREADABLE ? 'TRANSPARENT_TEXT' : undefined) ??
-        effects.away ??
-        (isStruck(style) ? 'UNRESOLVED_PAINT' : undefined),
-      opacity,
-      back: background ? background.back : before.back,
-      through: background ? background.through : before.through,
+  const outer = out === before ? before.clip : common(out.clip, legacyClip(drawn))
+  const { clip, port } = inline ? { clip: outer, port: out.port } : clippedBy(drawn, contain, outer, out.port)
+  const holdsAll = effects.any || moved || contain !== 'none'
+  const paint: Paint = {
+    away:
+      before.away ??
+      (opacity < UNREADABLE ? 'TRANSPARENT_TEXT' : undefined) ??
+      effects.away ??
+      (struck ? 'UNRESOLVED_PAINT' : undefined),
+    opacity,
+    back: background ? background.back : before.back,
+    through: background ? background.through : before.through,
+    clip,
+    port,
+    holder: {
+      above: before.holder,
       clip,
       port,
-      holder: holderOf(
-        style,
-        position,
-        { clip, port, above: before.holder },
-        effects.any || moved || contain !== 'none',
-      ),
-      shapes: effects.shape ? [...before.shapes, effects.shape] : before.shapes,
-      moves: before.moves && position !== 'fixed' && position !== 'sticky',
-      layer: place.layer,
-      context: place.context,
-      sunk: place.sunk,
-      transformed: before.transformed || moved,
-      arranges: !inline && (display.includes('flex') || display.includes('grid')),
+      isPositioned: position !== 'static',
+      all: holdsAll || undefined,
+      style,
     },
+    shapes: effects.shape ? [...before.shapes, effects.shape] : before.shapes,
+    moves: before.moves && position !== 'fixed' && position !== 'sticky',
+    layer: place.layer,
+    context: place.context,
+    sunk: place.sunk,
+    transformed: before.transformed || moved,
+    arranges: !inline && (display.includes('flex') || display.includes('grid')),
   }
+  const cover = coverOf(background, opacity, stacks && isBlurring(style))
+  return ownOf(drawn, paint, out.port, cover, background?.colour)
+}
+
+function ownOf(
+  { element, style, display, position, order, area }: Drawn,
+  paint: Paint,
+  port: Area,
+  cover: number | undefined,
+  colour: Rgba | undefined,
+): Own {
+  return { element, style, display, position, order, area, paint, port, cover, colour }
 }
 
 /** A line through text hides it from this part of its size on. */
@@ -147,19 +151,6 @@ function coverOf(
 /** A backdrop filter makes a stacking context. It is not known how readable the text under it is. */
 function isBlurring({ backdropFilter }: CSSStyleDeclaration): boolean {
   return /blur|opacity|brightness|contrast|url/.test(backdropFilter)
-}
-
-function holderOf(
-  style: CSSStyleDeclaration,
-  position: string,
-  areas: Omit<Holder, 'holds'>,
-  holdsAll: boolean,
-): Holder {
-  let all: boolean | undefined = holdsAll || undefined
-  return {
-    ...areas,
-    holds: (of) => (of === 'absolute' && position !== 'static') || (all ??= isContainer(style)),
-  }
 }
 
 /** Rarer properties that make an element contain its fixed and absolute descendants. */
@@ -189,11 +180,11 @@ interface Effects {
 
 const NO_EFFECTS: Effects = { away: undefined, shape: undefined, any: false }
 
-function effectsOf(style: CSSStyleDeclaration, filter: string, box: () => Area): Effects {
-  const { clipPath, maskImage, mixBlendMode } = style
+function effectsOf(drawn: Drawn, filter: string): Effects {
+  const { clipPath, maskImage, mixBlendMode } = drawn.style
   if (filter === 'none' && clipPath === 'none' && maskImage === 'none' && mixBlendMode === 'normal')
     return NO_EFFECTS
-  const shape = clipPath === 'none' ? undefined : shapeOf(clipPath, box())
+  const shape = clipPath === 'none' ? undefined : shapeOf(clipPath, boxIn(drawn))
   const lost = clipPath !== 'none' && !shape
   const away =
     byFilter(filter) ??
@@ -257,8 +248,13 @@ export function isOver(under: Layer, upper: Layer): boolean | undefined {
 /** The element that contains one outside of the flow. */
 export function outside(position: 'absolute' | 'fixed', holder: Holder): Holder {
   let found = holder
-  while (found.above && !found.holds(position)) found = found.above
+  while (found.above && !holds(found, position)) found = found.above
   return found
+}
+
+function holds(holder: Holder, position: 'absolute' | 'fixed'): boolean {
+  if (position === 'absolute' && holder.isPositioned) return true
+  return (holder.all ??= holder.style !== undefined && isContainer(holder.style))
 }
 
 /** The part of a rectangle that a person can bring into view, without regard to shapes. */

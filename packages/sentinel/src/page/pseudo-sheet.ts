@@ -2,6 +2,7 @@
 
 import { common, type Area } from './area.ts'
 import { backgroundOf } from './background.ts'
+import { boxIn } from './drawn.ts'
 import type { Sheet } from './layers.ts'
 import { boxOf, clientLeftOf, clientTopOf, holderOfBox, isHtml } from './native.ts'
 import { layerOf, outside, type Own, type Paint } from './paint.ts'
@@ -19,8 +20,10 @@ interface Made {
 
 /** A generated box that is positioned and hides something; undefined for any other. */
 export function pseudoSheet({ element, style, own, paint, window, order }: Made): Sheet | undefined {
-  const { position, content, backgroundColor, backgroundImage, visibility } = style
-  if ((position !== 'absolute' && position !== 'fixed') || visibility !== 'visible') return undefined
+  const { position } = style
+  if (position !== 'absolute' && position !== 'fixed') return undefined
+  const { content, backgroundColor, backgroundImage, visibility } = style
+  if (visibility !== 'visible') return undefined
   const opacity = paint.opacity * Number(style.opacity)
   const { cover, colour } = backgroundOf(style, backgroundColor, backgroundImage, paint, opacity)
   if (cover === 0 && !content.includes('url(')) return undefined
@@ -42,9 +45,9 @@ export function pseudoSheet({ element, style, own, paint, window, order }: Made)
 }
 
 /** The corner of the padding box of the element that contains it. */
-function blockOf(element: Element, { position, box }: Own): Pick<Area, 'left' | 'top'> {
-  const holder = position === 'static' && isHtml(element) ? holderOfBox(element) : element
-  const outer: Area = holder && holder !== element ? boxOf(holder) : box()
+function blockOf(element: Element, own: Own): Pick<Area, 'left' | 'top'> {
+  const holder = own.position === 'static' && isHtml(element) ? holderOfBox(element) : element
+  const outer: Area = holder && holder !== element ? boxOf(holder) : boxIn(own)
   const [x, y] = holder ? [clientLeftOf(holder), clientTopOf(holder)] : [0, 0]
   return { left: outer.left + x, top: outer.top + y }
 }

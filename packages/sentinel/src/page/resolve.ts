@@ -31,7 +31,7 @@ export function resolve(document: Document, read: DocumentRead): Piece[] {
 }
 
 function judge(run: Run, { sheets, reach }: DocumentRead): AwayCode | undefined | 'mixed' {
-  if (isTiny(run, () => scaleOf(run.node))) return 'TINY_TEXT'
+  if (isTiny(run, scaleOf)) return 'TINY_TEXT'
   let first: AwayCode | undefined | 'mixed'
   for (const [i, line] of run.lines.entries()) {
     const answer = judgePlace(run, line, sheets, reach)

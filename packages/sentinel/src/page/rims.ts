@@ -2,6 +2,7 @@
 
 import { common, type Area } from './area.ts'
 import { colourOf, type Rgba } from './colour.ts'
+import { boxIn } from './drawn.ts'
 import type { Sheet } from './layers.ts'
 import type { Own } from './paint.ts'
 
@@ -9,8 +10,8 @@ import type { Own } from './paint.ts'
 const LEAST = 8
 
 /** The rims of an element that has a layer of its own; of others, they lie under all text. */
-export function rimsOf(element: Element, own: Own, order: number): readonly Sheet[] {
-  const { paint, port, style } = own
+export function rimsOf(own: Own): readonly Sheet[] {
+  const { element, order, paint, port } = own
   const sheet = (area: Area, colour: Rgba, isSharp: boolean): Sheet => ({
     element,
     area: common(area, port),
@@ -22,7 +23,7 @@ export function rimsOf(element: Element, own: Own, order: number): readonly Shee
     cover: isSharp ? colour[3] * paint.opacity : undefined,
     colour: undefined,
   })
-  return [...shadowsOf(style, own), ...outlineOf(style, own), ...bordersOf(style, own)].flatMap(
+  return [...shadowsOf(own), ...outlineOf(own), ...bordersOf(own)].flatMap(
     ({ outer, inner, colour, isSharp }) => around(outer, inner).map((area) => sheet(area, colour, isSharp)),
   )
 }
@@ -39,36 +40,39 @@ interface Rim {
 const SHADOW =
   /((?:rgba?|color|lab|lch|oklab|oklch)\([^()]*\)) (-?[\d.]+)px (-?[\d.]+)px ([\d.]+)px (-?[\d.]+)px( inset)?/g
 
-function shadowsOf({ boxShadow }: CSSStyleDeclaration, { box }: Own): readonly Rim[] {
+function shadowsOf(own: Own): readonly Rim[] {
+  const { boxShadow } = own.style
   if (boxShadow === 'none') return []
+  const box = boxIn(own)
   return [...boxShadow.matchAll(SHADOW)].flatMap(([, text = '', ...rest]) => {
     const [x = 0, y = 0, blur = 0, spread = 0] = rest.slice(0, 4).map(Number)
     const colour = colourOf(text)
     if (rest[4] !== undefined || !colour || colour[3] < 0.2) return []
     if (Math.max(Math.abs(x), Math.abs(y)) + spread < LEAST) return []
-    return [{ outer: grown(moved(box(), x, y), spread), inner: box(), colour, isSharp: blur <= spread / 2 }]
+    return [{ outer: grown(moved(box, x, y), spread), inner: box, colour, isSharp: blur <= spread / 2 }]
   })
 }
 
-function outlineOf(style: CSSStyleDeclaration, { box }: Own): readonly Rim[] {
+function outlineOf(own: Own): readonly Rim[] {
+  const { style } = own
   const width = style.outlineStyle === 'none' ? 0 : parseFloat(style.outlineWidth)
   if (!(width >= LEAST)) return []
-  const inner = grown(box(), parseFloat(style.outlineOffset) || 0)
+  const inner = grown(boxIn(own), parseFloat(style.outlineOffset) || 0)
   const colour = colourOf(style.outlineColor)
   return colour
     ? [{ outer: grown(inner, width), inner, colour, isSharp: style.outlineStyle === 'solid' }]
     : []
 }
 
-function bordersOf(style: CSSStyleDeclaration, { box, cover }: Own): readonly Rim[] {
+function bordersOf(own: Own): readonly Rim[] {
   // The background reaches under the border.
-  if (cover === 1) return []
+  if (own.cover === 1) return []
+  const { style } = own
   const { borderTopWidth, borderRightWidth, borderBottomWidth, borderLeftWidth } = style
   const widths = [borderTopWidth, borderRightWidth, borderBottomWidth, borderLeftWidth]
   if (widths.every((width) => width === '0px')) return []
   const [top = 0, right = 0, bottom = 0, left = 0] = widths.map(parseFloat)
-  // A plain copy: the members of the browser's own rectangle cannot be spread.
-  const outer = grown(box(), 0)
+  const outer = boxIn(own)
   const rim = (isWide: boolean, inner: Partial<Area>, text: string): readonly Rim[] => {
     const colour = isWide ? colourOf(text) : undefined
     return colour ? [{ outer, inner: { ...outer, ...inner }, colour, isSharp: true }] : []

@@ -4,12 +4,12 @@ import type { Area } from './area.ts'
 import { common } from './area.ts'
 import { colourOf, type Rgba } from './colour.ts'
 import { isReplaced } from './control.ts'
+import { boxIn } from './drawn.ts'
 import type { Sheet, Sheets } from './layers.ts'
 import { attributeOf, isMatch } from './native.ts'
 import type { Own, Paint } from './paint.ts'
 
 interface Painter {
-  readonly element: Element
   readonly name: string
   /** Whether it is part of a drawing, and whether that contains text. */
   readonly drawing: boolean
@@ -17,33 +17,21 @@ interface Painter {
 }
 
 /** An element as a layer; undefined if it paints nothing. */
-export function sheetOf(
-  { element, name, drawing, drawn }: Painter,
-  own: Own,
-  paint: Paint,
-  order: number,
-): Sheet | undefined {
-  if (drawing && name !== 'svg') return drawn ? shapeOf(element, name, own, paint, order) : undefined
+export function sheetOf({ name, drawing, drawn }: Painter, own: Own, paint: Paint): Sheet | undefined {
+  if (drawing && name !== 'svg') return drawn ? shapeOf(name, own, paint) : undefined
   const replaced = isReplaced(name)
   if (own.cover === 0 && !replaced) return undefined
   if (paint.away === 'TRANSPARENT_TEXT' || own.style.visibility !== 'visible') return undefined
   const solid = own.cover === 1 || name === 'iframe' || name === 'video'
   const cover = replaced ? (solid ? paint.opacity : undefined) : own.cover
-  return made(element, own, paint, order, cover, own.colour)
+  return made(own, paint, cover, own.colour)
 }
 
-function made(
-  element: Element,
-  own: Own,
-  paint: Paint,
-  order: number,
-  cover: number | undefined,
-  colour: Rgba | undefined,
-): Sheet {
-  const { layer, moves } = paint
+function made(own: Own, { layer, moves }: Paint, cover: number | undefined, colour: Rgba | undefined): Sheet {
+  const { element, order } = own
   return {
     element,
-    area: common(own.box(), own.port),
+    area: common(boxIn(own), own.port),
     order,
     end: order,
     layer,
@@ -57,16 +45,14 @@ function made(
 const SHAPES = new Set('rect circle ellipse path polygon polyline image use'.split(' '))
 
 /** A filled shape is the background of the text that a drawing has later. */
-function shapeOf(element: Element, name: string, own: Own, paint: Paint, order: number): Sheet | undefined {
+function shapeOf(name: string, own: Own, paint: Paint): Sheet | undefined {
   const { fill, fillOpacity } = own.style
   if (!SHAPES.has(name) || (fill === 'none' && name !== 'image' && name !== 'use')) return undefined
   const colour = colourOf(fill)
   const cover = colour && colour[3] * Number(fillOpacity) * paint.opacity
   return made(
-    element,
     own,
     paint,
-    order,
     cover,
     colour && name === 'rect' ? [colour[0], colour[1], colour[2], cover ?? 1] : undefined,
   )

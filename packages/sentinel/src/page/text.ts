@@ -2,7 +2,8 @@
 
 import type { AwayCode } from '../codes.ts'
 import { common, sizeOf, type Area } from './area.ts'
-import { colourOf, legibility, type Rgba } from './colour.ts'
+import { colourOf, legibility, type Back, type Rgba } from './colour.ts'
+import type { Drawn } from './drawn.ts'
 import type { Sheets } from './layers.ts'
 import { attributeOf, hostOrParent, isNamed, isRendered, linesOf, parentOf, typeOf } from './native.ts'
 import { isInShapes, seenPart, type Paint } from './paint.ts'
@@ -13,7 +14,6 @@ export interface Run {
   readonly text: string
   readonly paint: Paint
   readonly letters: Letters
-  readonly order: number
   readonly lines: readonly Area[]
   /** Whether it is text of a drawing, whose words cannot be measured one by one. */
   readonly drawing: boolean
@@ -33,16 +33,8 @@ export interface Letters {
   readonly order: number
 }
 
-interface Lettered {
-  readonly element: Element
-  readonly style: CSSStyleDeclaration
-  readonly display: string
-  readonly isDrawing: boolean
-  readonly order: number
-}
-
 /** Reads how the text directly inside of an element is drawn. */
-export function lettersOf({ element, style, display, isDrawing, order }: Lettered): Letters {
+export function lettersOf({ element, style, display, order }: Drawn, isDrawing: boolean): Letters {
   const { fontSize, textTransform, unicodeBidi } = style
   const text = isDrawing ? style.fill : style.webkitTextFillColor
   const colour = colourOf(text)
@@ -65,13 +57,14 @@ export function lettersOf({ element, style, display, isDrawing, order }: Lettere
 function isShown(element: Element, style: CSSStyleDeclaration, display: string): boolean {
   // Content of an inline box cannot be skipped.
   if (display !== 'inline' && style.contentVisibility === 'hidden') return false
-  if (display !== 'contents') return isRendered(element, RENDERED)
+  if (style.visibility !== 'visible') return false
+  if (display !== 'contents') return isRendered(element)
   // It has no box of its own.
   let up: Node | null = element
   while (up && (typeOf(up) !== 1 || getComputedStyle(up as Element).display === 'contents'))
     up = hostOrParent(up)
   // Sound: its type is that of an element.
-  return style.visibility === 'visible' && up !== null && isRendered(up as Element, {})
+  return up !== null && isRendered(up as Element)
 }
 
 /** Whether a text is directly in a closed `details`. It has no element that could say so, and a range still measures it. */
@@ -85,8 +78,6 @@ export function isInClosed(node: Text): boolean {
     attributeOf(parent as Element, 'open') === null
   )
 }
-
-const RENDERED = { visibilityProperty: true }
 
 function isOutlined(style: CSSStyleDeclaration, isDrawing: boolean): boolean {
   if (isDrawing) return style.stroke !== 'none'
@@ -110,25 +101,35 @@ const LEAST_SIZE = 4
 const LEAST_LINE = 4.6
 
 /** Whether the letters of a text are too small, or lie on each other. */
-export function isTiny({ lines, text, letters }: Run, scale: () => number): boolean {
-  const [first] = lines
-  if (!first) return false
-  const signs = text.replace(/\s+/g, '').length
-  const height = Math.min(...lines.map((line) => line.bottom - line.top))
-  const width = lines.reduce((sum, line) => sum + line.right - line.left, 0)
-  if (Math.min(height, signs > 2 ? width : height) < LEAST_LINE) return true
+export function isTiny({ node, lines, text, letters }: Run, scaleOf: (node: Text) => number): boolean {
+  if (lines.length === 0) return false
+  let [height, width, heights] = [Infinity, 0, 0]
+  for (const { left, top, right, bottom } of lines) {
+    height = Math.min(height, bottom - top)
+    heights += bottom - top
+    width += right - left
+  }
+  if (height < LEAST_LINE || (width < LEAST_LINE && signsIn(text) > 2)) return true
   const usual = height >= letters.size * 0.8 && height <= letters.size * 2.5
-  const size = usual && letters.size >= LEAST_SIZE ? letters.size : letters.size * scale()
+  const size = usual && letters.size >= LEAST_SIZE ? letters.size : letters.size * scaleOf(node)
   if (size < LEAST_SIZE) return true
   // Vertical text has its length in its height.
-  const length = Math.max(
-    width,
-    lines.reduce((sum, line) => sum + line.bottom - line.top, 0) === height ? height : 0,
-  )
-  return (signs > 3 && length / signs < size * 0.12) || areOnOneSpot(lines)
+  const length = Math.max(width, heights === height ? height : 0)
+  const least = size * LEAST_STEP
+  // Most texts are long enough even if their blanks count.
+  const isDense = length < least * text.length && signsIn(text) > 3 && length < least * signsIn(text)
+  return isDense || areOnOneSpot(lines)
+}
+
+/** The least width of a letter, as a part of its size. */
+const LEAST_STEP = 0.12
+
+function signsIn(text: string): number {
+  return text.replace(/\s+/g, '').length
 }
 
 function areOnOneSpot(lines: readonly Area[]): boolean {
+  if (lines.length < 2) return false
   return lines.some((line, i) => {
     const before = lines[i - 1]
     if (!before) return false
@@ -146,12 +147,17 @@ export function judgePlace(
 ): AwayCode | undefined | 'mixed' {
   const seen = seenPart(run.paint, area)
   if (seen <= 0.02) return sizeOf(common(area, reach)) === 0 ? 'OFF_CANVAS' : 'CLIPPED_TEXT'
-  const part = seen < 0.98 ? common(area, run.paint.clip) : area
-  const answers = pointsOf(part).map(([x, y]) => judgePoint(run, part, x, y, sheets))
-  const [first] = answers
-  if (seen < 0.98 || answers.some((each) => each !== first)) return 'mixed'
+  if (seen < 0.98) return 'mixed'
+  const { left, right, top, bottom } = area
+  const [y, width] = [(top + bottom) / 2, right - left]
+  const first = judgePoint(run, area, left + width / 2, y, sheets)
+  // A short text has only its middle.
+  for (const part of width > 48 ? ENDS : [])
+    if (judgePoint(run, area, left + width * part, y, sheets) !== first) return 'mixed'
   return first
 }
+
+const ENDS = [0.06, 0.94]
 
 /** A word counts as readable if most of it is. */
 export function judgeWord(run: Run, area: Area, sheets: Sheets, reach: Area): AwayCode | undefined {
@@ -160,27 +166,25 @@ export function judgeWord(run: Run, area: Area, sheets: Sheets, reach: Area): Aw
   return judgePoint(run, area, (area.left + area.right) / 2, (area.top + area.bottom) / 2, sheets)
 }
 
-function pointsOf({ left, right, top, bottom }: Area): readonly (readonly [number, number])[] {
-  const y = (top + bottom) / 2
-  const width = right - left
-  const shares = width > 48 ? [0.06, 0.5, 0.94] : [0.5]
-  return shares.map((part) => [left + width * part, y] as const)
-}
-
 function judgePoint(run: Run, area: Area, x: number, y: number, sheets: Sheets): AwayCode | undefined {
   if (!isInShapes(run.paint, x, y)) return 'CLIPPED_TEXT'
-  const { covered, unsure, back } = sheets.at(x, y, area, run.paint, run.order)
+  const { paint, letters } = run
+  const { covered, unsure, back } = sheets.at(x, y, area, paint, letters.order)
   if (covered) return 'COVERED_TEXT'
   if (unsure) return 'UNRESOLVED_PAINT'
-  return byColour(run.letters, { ...run.paint, back })
+  return byColour(letters, paint.opacity, back, paint.through)
 }
 
 const UNREADABLE = 0.2
 
 /** Judges letters by their colour on a background. */
-export function byColour({ colour, outlined }: Letters, paint: Paint): AwayCode | undefined {
+export function byColour(
+  { colour, outlined }: Pick<Letters, 'colour' | 'outlined'>,
+  opacity: number,
+  back: Back,
+  through: Paint['through'],
+): AwayCode | undefined {
   if (!colour) return 'UNRESOLVED_PAINT'
-  const { opacity, back, through } = paint
   if (colour[3] * opacity < UNREADABLE) {
     if (through === 'picture' || (opacity >= UNREADABLE && outlined())) return 'UNRESOLVED_PAINT'
     if (!through) return 'TRANSPARENT_TEXT'
@@ -194,8 +198,12 @@ export function byColour({ colour, outlined }: Letters, paint: Paint): AwayCode 
 
 /** The rectangles of the lines of a range that have a size. */
 export function areasOf(range: Range): Area[] {
+  const lines = linesOf(range)
   const areas: Area[] = []
-  for (const { left, top, width, height } of linesOf(range)) {
+  const { length } = lines
+  for (let i = 0; i < length; i++) {
+    // Sound: it is less than the length.
+    const { left, top, width, height } = lines[i] as DOMRect
     areas.push({ left, top, right: left + width, bottom: top + height })
   }
   return areas

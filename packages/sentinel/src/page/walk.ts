@@ -3,12 +3,13 @@
 import type { AwayCode } from '../codes.ts'
 import type { Piece } from '../pieces.ts'
 import { placeOf } from './path.ts'
-import type { Area } from './area.ts'
+import { areaOf, type Area } from './area.ts'
 import { generatedIn, type GeneratedPart } from './generated.ts'
 import { DATA_BLOCK, EMBEDS, FALLBACK, INLINE, SILENT, UNDRAWN } from './kinds.ts'
 import { isControl, isReplaced } from './control.ts'
 import {
   assignedTo,
+  attributeNamesOf,
   attributeOf,
   attributesOf,
   boxOf,
@@ -20,6 +21,7 @@ import {
   isSvg,
   nameOf,
   nextOf,
+  parentOf,
   rangeIn,
   shadowOf,
   slotOf,
@@ -27,6 +29,7 @@ import {
   textSlotOf,
   typeOf,
 } from './native.ts'
+import { boxIn } from './drawn.ts'
 import { paintOf, type Own, type Paint } from './paint.ts'
 import type { DocumentRead, Reader } from './document.ts'
 import { pseudoSheet } from './pseudo-sheet.ts'
@@ -36,6 +39,14 @@ import { sheetOf, topmost } from './sheet.ts'
 import { areasOf, isInClosed, lettersOf, type Letters } from './text.ts'
 
 const MOST_DEPTH = 600
+
+/** The element whose texts are read. How its letters are drawn is read only if it has a text. */
+interface Texts {
+  readonly own: Own
+  readonly paint: Paint
+  readonly drawing: boolean
+  letters: Letters | undefined
+}
 
 interface Walk {
   element(self: Element, before: Paint, depth: number): void
@@ -71,14 +82,7 @@ export function createWalk(
   }
 
   function push(node: Node, text: string, away: AwayCode | undefined, shown?: string): Piece {
-    const piece: Piece = {
-      text: space ? ` ${text}` : text,
-      away,
-      gap,
-      ...(shown !== undefined && { shown }),
-      place: place(node),
-      node,
-    }
+    const piece: Piece = { text: space ? ` ${text}` : text, away, gap, shown, place: place(node), node }
     pieces.push(piece)
     gap = ''
     space = false
@@ -89,39 +93,44 @@ export function createWalk(
     if (!meter.node() || depth > MOST_DEPTH) return truncated(self)
     const name = nameOf(self)
     if (SILENT.has(name)) return silent(self, name)
-    asides.attributes(attributesOf(self), place(self))
+    attributes(self)
     const style = getComputedStyle(self)
+    const { display } = style
     const drawing = isSvg(self)
-    if (style.display === 'none' || (drawing && UNDRAWN.has(name))) return unrendered(self, name, depth)
+    if (display === 'none' || (drawing && UNDRAWN.has(name))) return unrendered(self, name, depth)
     const mine = order++
-    const own = paintOf(self, style, before, mine)
+    const { position } = style
+    const own = paintOf({ element: self, style, display, position, order: mine, area: undefined }, before)
     const paint = topmost(self, name, own, { sheets, window, order })
-    const isBlock = blockLike(own.display)
-    if (isBlock) lineBreak(own.display === 'table-cell' ? '\t' : '\n')
+    const isBlock = blockLike(display)
+    if (isBlock) lineBreak(display === 'table-cell' ? '\t' : '\n')
     if (name === 'br') lineBreak()
     if (drawing && name === 'svg') drawn = hasText(self)
-    if (draws) draws(self, paint, own.box())
-    const sheet = sheetOf({ element: self, name, drawing, drawn }, own, paint, mine)
-    if (isControl(self, name)) controls.push({ element: self, name, paint, style, order: mine, box: own.box })
-    const letters = lazily(() =>
-      lettersOf({ element: self, style, display: own.display, isDrawing: drawing, order: mine }),
-    )
+    if (draws) draws(self, paint, boxIn(own))
+    const sheet = sheetOf({ name, drawing, drawn }, own, paint)
+    if (isControl(self, name))
+      controls.push({ element: self, name, paint, style, order: mine, box: () => boxIn(own) })
+    const texts: Texts = { own, paint, drawing, letters: undefined }
     const generates =
       !isReplaced(name) && (shadows > 0 || mayGenerate(self, name, attributeOf(self, 'class')))
-    if (own.display === 'list-item') generated(self, '::marker', paint, own)
+    if (display === 'list-item') generated(self, '::marker', paint, own)
     if (generates) generated(self, '::before', paint, own)
     if (name === 'iframe') frame(self as HTMLIFrameElement, own, paint, mine)
     else if (EMBEDS.has(name)) notes.push({ code: 'FRAME_NOT_SCANNED', risk: 0, place: place(self) })
     if (FALLBACK.has(name)) fallback(self, depth)
-    else content(self, name, paint, letters, depth)
+    else content(self, name, texts, depth)
     if (generates) generated(self, '::after', paint, own)
-    if (isBlock) lineBreak(own.display === 'table-cell' ? '\t' : '\n')
+    if (isBlock) lineBreak(display === 'table-cell' ? '\t' : '\n')
     if (sheet) {
       sheet.end = order
       sheets.add(sheet)
     }
-    if (paint.layer !== before.layer && own.style.visibility === 'visible')
-      for (const rim of rimsOf(self, own, mine)) sheets.add(rim)
+    if (paint.layer !== before.layer && style.visibility === 'visible')
+      for (const rim of rimsOf(own)) sheets.add(rim)
+  }
+
+  function attributes(self: Element): void {
+    if (asides.mayTell(attributeNamesOf(self))) asides.attributes(attributesOf(self), place(self))
   }
 
   function generated(self: Element, part: GeneratedPart, paint: Paint, own: Own): void {
@@ -138,12 +147,12 @@ export function createWalk(
     if (made.isBlock) lineBreak()
   }
 
-  function content(self: Element, name: string, paint: Paint, letters: () => Letters, depth: number): void {
+  function content(self: Element, name: string, texts: Texts, depth: number): void {
     const shadow = shadowOf(self)
     if (shadow) {
       // Its own style sheets apply inside, also to what its slots take.
       shadows++
-      children(shadow, paint, letters, depth)
+      children(shadow, texts, depth)
       shadows--
       // A child without a slot is not rendered.
       for (let child = firstOf(self); child; child = nextOf(child))
@@ -154,58 +163,55 @@ export function createWalk(
     if (isNamed(self, 'slot')) {
       const assigned = assignedTo(self)
       if (assigned.length > 0) {
-        for (const node of assigned) nodeOf(node, paint, letters, depth)
+        for (const node of assigned) nodeOf(node, texts, depth)
         return
       }
     }
-    children(self, paint, letters, depth)
+    children(self, texts, depth)
   }
 
-  function children(parent: Node, paint: Paint, letters: () => Letters, depth: number): void {
+  function children(parent: Node, texts: Texts, depth: number): void {
     for (let child = firstOf(parent); child; child = nextOf(child)) {
       if (meter.spent) return truncated(parent)
-      nodeOf(child, paint, letters, depth)
+      nodeOf(child, texts, depth)
     }
   }
 
-  function nodeOf(node: Node, paint: Paint, letters: () => Letters, depth: number): void {
+  function nodeOf(node: Node, texts: Texts, depth: number): void {
     const type = typeOf(node)
     // Sound: the type says which class it is.
-    if (type === 1) element(node as Element, paint, depth + 1)
-    else if (type === 3 || type === 4) text(node as Text, paint, letters)
+    if (type === 1) element(node as Element, texts.paint, depth + 1)
+    else if (type === 3 || type === 4) text(node as Text, texts)
     else if (type === 8 || type === 7) comment(node as CharacterData)
   }
 
-  function text(node: Text, paint: Paint, letters: () => Letters): void {
+  function text(node: Text, texts: Texts): void {
     if (!meter.node()) return
     const data = dataOf(node)
-    const words = data
-      .replace(/[ \t\r\f]*\n\s*|[ \t\r\f]+/g, (blank) => (blank.includes('\n\n') ? '\n' : ' '))
-      .trim()
+    const words = wordsIn(data)
     if (words === '') {
       if (data !== '' && gap === '') space = true
       return
     }
     if (!meter.units(words.length)) return truncated(node)
-    if (/^\s/.test(data) && gap === '') space = true
-    const { away: drawnAway, transform, reversed } = letters()
+    if (gap === '' && /^\s/.test(data)) space = true
+    const { paint } = texts
+    const letters = (texts.letters ??= lettersOf(texts.own, texts.drawing))
+    const { away: drawnAway, transform, reversed } = letters
     const hidden = drawnAway ?? (isInClosed(node) ? 'NOT_RENDERED' : undefined)
     const shown = reversed ? Array.from(words).reverse().join('') : cased(words, transform)
-    const parent = node.parentElement
     const piece = push(node, words, hidden, shown === words ? undefined : shown)
     space = /\s$/.test(data)
     if (hidden !== undefined) return
-    const drawing = parent !== null && isSvg(parent)
+    const parent = parentOf(node)
+    // Sound: only elements are parts of a drawing.
+    const drawing = parent !== null && typeOf(parent) === 1 && isSvg(parent as Element)
     range.selectNodeContents(node)
     // A range does not show how a drawing stretches its text.
-    const lines = drawing ? [boxOf(parent)] : areasOf(range)
+    const lines = drawing ? [areaOf(parent as Element)] : areasOf(range)
     if (lines.length === 0) piece.away = 'NOT_RENDERED'
     else if (paint.away) piece.away = paint.away
-    else
-      waiting.push({
-        piece,
-        run: { node, text: words, paint, letters: letters(), order: letters().order, lines, drawing },
-      })
+    else waiting.push({ piece, run: { node, text: words, paint, letters, lines, drawing } })
   }
 
   function comment(node: CharacterData): void {
@@ -265,7 +271,7 @@ export function createWalk(
       const self = node as Element
       const name = nameOf(self)
       if (SILENT.has(name)) return silent(self, name)
-      asides.attributes(attributesOf(self), place(self))
+      attributes(self)
       const isInline = INLINE.has(name)
       if (!isInline) lineBreak()
       inside(self, name, depth)
@@ -337,7 +343,8 @@ function cased(text: string, transform: string): string {
     : text
 }
 
-function lazily<T>(make: () => T): () => T {
-  let made: T | undefined
-  return () => (made ??= make())
+/** The words of a text as a person reads them, with single blanks. */
+function wordsIn(data: string): string {
+  if (!/[\t\n\r\f]| {2}/.test(data)) return data.trim()
+  return data.replace(/[ \t\r\f]*\n\s*|[ \t\r\f]+/g, (blank) => (blank.includes('\n\n') ? '\n' : ' ')).trim()
 }
