@@ -19,7 +19,7 @@ const LEAST_ADDRESS = 48
 const MOST = 20_000
 
 /** An attribute of an element. */
-interface Attribute {
+export interface Attribute {
   readonly name: string
   readonly value: string
 }

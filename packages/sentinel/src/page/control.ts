@@ -27,7 +27,6 @@ export interface Control {
   readonly element: Element
   readonly name: string
   readonly paint: Paint
-  readonly style: CSSStyleDeclaration
   readonly order: number
   readonly box: () => Area
 }
@@ -193,17 +192,22 @@ const UNSEEN = 0.2
 
 /** Whether a person sees nothing of a control at a point. */
 function isInvisible(control: Control, x: number, y: number, around: Surroundings): boolean {
-  const { paint, style } = control
-  if (paint.away || paint.opacity < UNSEEN || style.visibility !== 'visible') return true
+  const { paint, element } = control
+  if (paint.away || paint.opacity < UNSEEN || !isVisible(element)) return true
   const box = control.box()
   if (seenPart(paint, box) < 0.05) return true
   if (around.sheets.at(x, y, box, paint, control.order).covered) return true
   return isEmpty(control, around)
 }
 
-function isEmpty({ element, name, style }: Control, { texts }: Surroundings): boolean {
+function isVisible(element: Element): boolean {
+  return getComputedStyle(element).visibility === 'visible'
+}
+
+function isEmpty({ element, name }: Control, { texts }: Surroundings): boolean {
   if (isReplaced(name) && name !== 'iframe') return false
   if (name === 'iframe' || texts(element) !== '' || hasPicture(element)) return false
+  const style = getComputedStyle(element)
   const colour = colourOf(style.backgroundColor)
   if ((colour && colour[3] >= UNSEEN) || style.backgroundImage !== 'none') return false
   return ['Top', 'Left'].every(
@@ -236,8 +240,8 @@ function mirrored(controls: readonly Control[], around: Surroundings): readonly 
 }
 
 function isOutOfSight(control: Control, { sheets }: Surroundings): boolean {
-  const { paint, style, order } = control
-  if (paint.away || paint.opacity < UNSEEN || style.visibility !== 'visible') return true
+  const { paint, element, order } = control
+  if (paint.away || paint.opacity < UNSEEN || !isVisible(element)) return true
   const box = control.box()
   if (box.right - box.left < 4 || box.bottom - box.top < 4 || seenPart(paint, box) < 0.2) return true
   return sheets.at(...middleOf(box), box, paint, order).covered

@@ -110,7 +110,7 @@ export function readDocument(
 }
 
 function homeOf(area: Area, all: boolean, above: Holder | undefined): Holder {
-  return { above, clip: area, port: area, isPositioned: true, all, style: undefined }
+  return { above, clip: area, port: area, isPositioned: true, all, element: undefined }
 }
 
 /** The layers of a frame, under those of the document around it. */

@@ -45,7 +45,7 @@ export interface Holder {
   readonly isPositioned: boolean
   /** Whether it contains fixed descendants, too; undefined while that is not known. */
   all: boolean | undefined
-  readonly style: CSSStyleDeclaration | undefined
+  readonly element: Element | undefined
 }
 
 /** The box, style and background of an element itself. */
@@ -66,7 +66,7 @@ const CLEAR = 'rgba(0, 0, 0, 0)'
 
 /** The paint of an element and what it hands down. */
 export function paintOf(drawn: Drawn, before: Paint): Own {
-  const { style, display, position, order } = drawn
+  const { element, style, display, position, order } = drawn
   const { backgroundColor, backgroundImage, opacity: given, filter } = style
   const inline = display === 'inline' || display === 'contents'
   // Neither applies to an inline box.
@@ -106,7 +106,7 @@ export function paintOf(drawn: Drawn, before: Paint): Own {
       port,
       isPositioned: position !== 'static',
       all: holdsAll || undefined,
-      style,
+      element,
     },
     shapes: effects.shape ? [...before.shapes, effects.shape] : before.shapes,
     moves: before.moves && position !== 'fixed' && position !== 'sticky',
@@ -254,7 +254,7 @@ export function outside(position: 'absolute' | 'fixed', holder: Holder): Holder 
 
 function holds(holder: Holder, position: 'absolute' | 'fixed'): boolean {
   if (position === 'absolute' && holder.isPositioned) return true
-  return (holder.all ??= holder.style !== undefined && isContainer(holder.style))
+  return (holder.all ??= holder.element !== undefined && isContainer(getComputedStyle(holder.element)))
 }
 
 /** The part of a rectangle that a person can bring into view, without regard to shapes. */

@@ -5,7 +5,7 @@ import { common, sizeOf, type Area } from './area.ts'
 import { colourOf, legibility, type Back, type Rgba } from './colour.ts'
 import type { Drawn } from './drawn.ts'
 import type { Sheets } from './layers.ts'
-import { attributeOf, hostOrParent, isNamed, isRendered, linesOf, parentOf, typeOf } from './native.ts'
+import { attributeOf, hostOrParent, isNamed, isRendered, linesOf, typeOf } from './native.ts'
 import { isInShapes, seenPart, type Paint } from './paint.ts'
 
 /** A text with what its judgement needs. */
@@ -34,19 +34,21 @@ export interface Letters {
 }
 
 /** Reads how the text directly inside of an element is drawn. */
-export function lettersOf({ element, style, display, order }: Drawn, isDrawing: boolean): Letters {
+export function lettersOf(drawn: Drawn, isDrawing: boolean): Letters {
+  const { element, style, order } = drawn
   const { fontSize, textTransform, unicodeBidi } = style
   const text = isDrawing ? style.fill : style.webkitTextFillColor
   const colour = colourOf(text)
   return {
-    away: isShown(element, style, display) ? undefined : 'NOT_RENDERED',
+    away: isShown(drawn) && !isClosed(element) ? undefined : 'NOT_RENDERED',
     size: parseFloat(fontSize),
     colour: isDrawing
       ? colour && [colour[0], colour[1], colour[2], colour[3] * Number(style.fillOpacity)]
       : isStroked(style, fontSize)
         ? undefined
         : colour,
-    outlined: () => isOutlined(style, isDrawing),
+    // Asks again: a style that is kept until the end of the scan costs more.
+    outlined: () => isOutlined(getComputedStyle(element), isDrawing),
     transform: textTransform,
     reversed: unicodeBidi.endsWith('override') && style.direction === 'rtl',
     order,
@@ -54,7 +56,7 @@ export function lettersOf({ element, style, display, order }: Drawn, isDrawing: 
 }
 
 /** Whether the text of an element is rendered: no `display`, `visibility` or `content-visibility` removes it. */
-function isShown(element: Element, style: CSSStyleDeclaration, display: string): boolean {
+function isShown({ element, style, display }: Drawn): boolean {
   // Content of an inline box cannot be skipped.
   if (display !== 'inline' && style.contentVisibility === 'hidden') return false
   if (style.visibility !== 'visible') return false
@@ -67,16 +69,9 @@ function isShown(element: Element, style: CSSStyleDeclaration, display: string):
   return up !== null && isRendered(up as Element)
 }
 
-/** Whether a text is directly in a closed `details`. It has no element that could say so, and a range still measures it. */
-export function isInClosed(node: Text): boolean {
-  const parent = parentOf(node)
-  // Sound: the type says which class it is.
-  return (
-    parent !== null &&
-    typeOf(parent) === 1 &&
-    isNamed(parent as Element, 'details') &&
-    attributeOf(parent as Element, 'open') === null
-  )
+/** Whether a text directly in this element is hidden with its details. No element could say so, and a range still measures it. */
+function isClosed(element: Element): boolean {
+  return isNamed(element, 'details') && attributeOf(element, 'open') === null
 }
 
 function isOutlined(style: CSSStyleDeclaration, isDrawing: boolean): boolean {

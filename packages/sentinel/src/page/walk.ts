@@ -1,9 +1,10 @@
 // Reads a document in the order of its flat tree: shadow roots in place of their hosts' children, slots filled, frames opened.
 
+import type { Attribute } from '../asides.ts'
 import type { AwayCode } from '../codes.ts'
 import type { Piece } from '../pieces.ts'
 import { placeOf } from './path.ts'
-import { areaOf, type Area } from './area.ts'
+import type { Area } from './area.ts'
 import { generatedIn, type GeneratedPart } from './generated.ts'
 import { DATA_BLOCK, EMBEDS, FALLBACK, INLINE, SILENT, UNDRAWN } from './kinds.ts'
 import { isControl, isReplaced } from './control.ts'
@@ -21,7 +22,6 @@ import {
   isSvg,
   nameOf,
   nextOf,
-  parentOf,
   rangeIn,
   shadowOf,
   slotOf,
@@ -36,7 +36,7 @@ import { pseudoSheet } from './pseudo-sheet.ts'
 import { readPseudos } from './pseudo.ts'
 import { rimsOf } from './rims.ts'
 import { sheetOf, topmost } from './sheet.ts'
-import { areasOf, isInClosed, lettersOf, type Letters } from './text.ts'
+import { areasOf, lettersOf, type Letters } from './text.ts'
 
 const MOST_DEPTH = 600
 
@@ -109,7 +109,7 @@ export function createWalk(
     if (draws) draws(self, paint, boxIn(own))
     const sheet = sheetOf({ name, drawing, drawn }, own, paint)
     if (isControl(self, name))
-      controls.push({ element: self, name, paint, style, order: mine, box: () => boxIn(own) })
+      controls.push({ element: self, name, paint, order: mine, box: () => boxIn(own) })
     const texts: Texts = { own, paint, drawing, letters: undefined }
     const generates =
       !isReplaced(name) && (shadows > 0 || mayGenerate(self, name, attributeOf(self, 'class')))
@@ -130,7 +130,8 @@ export function createWalk(
   }
 
   function attributes(self: Element): void {
-    if (asides.mayTell(attributeNamesOf(self))) asides.attributes(attributesOf(self), place(self))
+    const names = attributeNamesOf(self)
+    if (asides.mayTell(names)) asides.attributes(attributesIn(self, names), place(self))
   }
 
   function generated(self: Element, part: GeneratedPart, paint: Paint, own: Own): void {
@@ -196,19 +197,16 @@ export function createWalk(
     if (!meter.units(words.length)) return truncated(node)
     if (gap === '' && /^\s/.test(data)) space = true
     const { paint } = texts
-    const letters = (texts.letters ??= lettersOf(texts.own, texts.drawing))
-    const { away: drawnAway, transform, reversed } = letters
-    const hidden = drawnAway ?? (isInClosed(node) ? 'NOT_RENDERED' : undefined)
+    const { own, drawing } = texts
+    const letters = (texts.letters ??= lettersOf(own, drawing))
+    const { away: hidden, transform, reversed } = letters
     const shown = reversed ? Array.from(words).reverse().join('') : cased(words, transform)
     const piece = push(node, words, hidden, shown === words ? undefined : shown)
     space = /\s$/.test(data)
     if (hidden !== undefined) return
-    const parent = parentOf(node)
-    // Sound: only elements are parts of a drawing.
-    const drawing = parent !== null && typeOf(parent) === 1 && isSvg(parent as Element)
     range.selectNodeContents(node)
     // A range does not show how a drawing stretches its text.
-    const lines = drawing ? [areaOf(parent as Element)] : areasOf(range)
+    const lines = drawing ? [boxIn(own)] : areasOf(range)
     if (lines.length === 0) piece.away = 'NOT_RENDERED'
     else if (paint.away) piece.away = paint.away
     else waiting.push({ piece, run: { node, text: words, paint, letters, lines, drawing } })
@@ -341,6 +339,12 @@ function cased(text: string, transform: string): string {
   return transform === 'capitalize'
     ? text.replace(/(?<![\p{L}\p{N}’'])\p{L}/gu, (letter) => letter.toUpperCase())
     : text
+}
+
+/** The attributes of an element, without nodes for them where that is possible: their names must be plain and differ. */
+function attributesIn(self: Element, names: readonly string[]): ArrayLike<Attribute> {
+  if (names.some((name, i) => /[^a-z-]/.test(name) || names.indexOf(name) !== i)) return attributesOf(self)
+  return names.map((name) => ({ name, value: attributeOf(self, name) ?? '' }))
 }
 
 /** The words of a text as a person reads them, with single blanks. */
