@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import type { Place, Reader } from '@tollgate/kernel/policy'
 import { PROVIDERS, TRAITS, type Provider } from '../llm/providers.ts'
+import { readPrincipals } from './mcp.ts'
 import { readMeasure, readUrl, VARIABLE, WAIT } from './value.ts'
 
 /** A configured model server. It names the place of the key, not the key. */
@@ -14,6 +15,8 @@ export interface ModelConfig {
     | { readonly from: 'file'; readonly path: string }
     /** Each client sends its own key. */
     | { readonly from: 'client' }
+  /** The variables with the keys of single principals. */
+  readonly own?: ReadonlyMap<string, string>
   /** Further request parameters that are allowed besides the known ones. */
   readonly parameters: readonly string[]
   /** Milliseconds until the first byte of an answer, and between two parts of it. */
@@ -63,7 +66,15 @@ const PATIENCE = {
 }
 
 function readModel(reader: Reader, place: Place, data: string, provider: Provider): ModelConfig | undefined {
-  const fields = reader.fields(place, ['url', 'key-env', 'key-file', 'key', 'timeout', 'parameters'])
+  const fields = reader.fields(place, [
+    'url',
+    'key-env',
+    'key-file',
+    'key',
+    'timeout',
+    'parameters',
+    'principals',
+  ])
   if (!fields) return undefined
   const { example } = TRAITS[provider].url
   if (!fields.url)
@@ -72,7 +83,19 @@ function readModel(reader: Reader, place: Place, data: string, provider: Provide
   const key = readKey(reader, place, fields, data)
   const patience = (fields.timeout && readMeasure(reader, fields.timeout, PATIENCE)) ?? 600_000
   const parameters = fields.parameters ? readParameters(reader, fields.parameters) : []
-  return url === undefined || !key ? undefined : { url, key, parameters, patience }
+  const own = fields.principals && { own: readOwn(reader, fields.principals) }
+  if (own && key?.from === 'client')
+    reader.note(place, '`principals` needs `key-env` or `key-file`, the key of all others')
+  return url === undefined || !key ? undefined : { url, key, ...own, parameters, patience }
+}
+
+function readOwn(reader: Reader, place: Place): ReadonlyMap<string, string> {
+  return readPrincipals(reader, place, (value) => {
+    const name = reader.textLine(value, 'the variable of a principal')
+    if (name === undefined || VARIABLE.test(name)) return name
+    reader.note(value, '`principals` must list names of environment variables, not the keys')
+    return undefined
+  })
 }
 
 type KeyFields = Partial<Record<'key-env' | 'key-file' | 'key', Place>>

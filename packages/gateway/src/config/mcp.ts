@@ -21,13 +21,18 @@ export type ServerConfig =
       readonly cwd?: string
       /** The published browser server that it is. The gateway then starts its browser. */
       readonly browser?: AdapterName
+      readonly own?: OwnCredentials
     }
   | {
       readonly transport: 'http'
       readonly url: string
       /** Header names, each with the variable that holds its value. */
       readonly headersEnv: Readonly<Record<string, string>>
+      readonly own?: OwnCredentials
     }
+
+/** For single principals: headers or variables of the server, each with the variable that holds its value. */
+export type OwnCredentials = ReadonlyMap<string, Readonly<Record<string, string>>>
 
 /** The names of tools on the merged endpoint: `files__read` (`plain`) or `files/read` (`slash`). */
 const TOOL_NAMES = ['plain', 'slash'] as const
@@ -46,7 +51,17 @@ export const NO_MCP: McpConfig = { servers: new Map(), names: 'plain', wait: 0 }
 const HEADER = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
 // The transport sets these headers. Another value would change the meaning of the message.
 const OWN_HEADER = /^(?:host|connection|content-.*|transfer-encoding|accept|mcp-.*|te|upgrade|expect)$/
-const FIELDS = ['command', 'args', 'env', 'pass-env', 'cwd', 'browser', 'url', 'headers-env'] as const
+const FIELDS = [
+  'command',
+  'args',
+  'env',
+  'pass-env',
+  'cwd',
+  'browser',
+  'url',
+  'headers-env',
+  'principals',
+] as const
 type ServerFields = Partial<Record<(typeof FIELDS)[number], Place>>
 
 /** Reads `mcp`. Paths are relative to `data`. */
@@ -81,7 +96,7 @@ function readServer(reader: Reader, place: Place, data: string): ServerConfig | 
     reader.note(place, 'a server needs either `command` (a program to run) or `url` (its address)')
     return undefined
   }
-  for (const name of fields.url ? FIELDS.slice(0, 6) : FIELDS.slice(6)) {
+  for (const name of fields.url ? FIELDS.slice(0, 6) : FIELDS.slice(6, 8)) {
     const at = fields[name]
     if (at)
       reader.note(at, `\`${name}\` is not allowed for a server with \`${fields.url ? 'url' : 'command'}\``)
@@ -91,7 +106,7 @@ function readServer(reader: Reader, place: Place, data: string): ServerConfig | 
 
 function readProgram(
   reader: Reader,
-  { args, env, cwd, 'pass-env': pass, browser }: ServerFields,
+  { args, env, cwd, 'pass-env': pass, browser, principals }: ServerFields,
   command: Place,
   data: string,
 ): ServerConfig | undefined {
@@ -121,6 +136,7 @@ function readProgram(
     passEnv: pass ? readNames(reader, pass) : [],
     ...(directory !== undefined && { cwd: resolve(data, directory) }),
     ...(adapter && { browser: adapter }),
+    ...(principals && { own: readOwn(reader, principals, VARIABLE) }),
   }
 }
 
@@ -131,10 +147,35 @@ function argument(reader: Reader, place: Place): string {
   return typeof value === 'number' ? String(value) : (reader.textLine(place, 'a word of `args`') ?? '')
 }
 
-function readRemote(reader: Reader, { url, 'headers-env': headers }: ServerFields): ServerConfig | undefined {
+function readRemote(
+  reader: Reader,
+  { url, 'headers-env': headers, principals }: ServerFields,
+): ServerConfig | undefined {
   const address = url && readUrl(reader, url, '`url`')
   const headersEnv = headers ? readHeaders(reader, headers) : {}
-  return address === undefined ? undefined : { transport: 'http', url: address, headersEnv }
+  const own = principals && { own: readOwn(reader, principals, HEADER) }
+  return address === undefined ? undefined : { transport: 'http', url: address, headersEnv, ...own }
+}
+
+const PRINCIPAL = /^[^\u0000-\u001f\u007f-\u009f*]{1,256}$/
+
+/** Reads the names under `principals`. A pattern would give the credentials to principals that are not listed. */
+export function readPrincipals<T>(
+  reader: Reader,
+  place: Place,
+  read: (value: Place) => T | undefined,
+): ReadonlyMap<string, T> {
+  const all = new Map<string, T>()
+  for (const { name, key, value } of reader.entries(place, '`principals`')) {
+    if (!PRINCIPAL.test(name)) reader.note(key, 'write the whole name of one principal, such as `agent:ci`')
+    const own = read(value)
+    if (own !== undefined) all.set(name, own)
+  }
+  return all
+}
+
+function readOwn(reader: Reader, place: Place, form: RegExp): OwnCredentials {
+  return readPrincipals(reader, place, (value) => readPairs(reader, value, '`principals`', form, VARIABLE))
 }
 
 /** Reads `headers-env`: headers, each with the environment variable that has its value. */
@@ -166,13 +207,13 @@ function readPairs(
     if (!form.test(name)) {
       reader.note(
         key,
-        `a name in ${what} must be the name of ${valueForm ? 'a header' : 'an environment variable'}`,
+        `a name in ${what} must be the name of ${form === HEADER ? 'a header' : 'an environment variable'}`,
       )
-    } else if (valueForm && OWN_HEADER.test(name.toLowerCase())) {
+    } else if (form === HEADER && OWN_HEADER.test(name.toLowerCase())) {
       reader.note(key, `\`${name}\` is set by the gateway; remove it`)
     } else if (text !== undefined && valueForm?.test(text) === false) {
       reader.note(value, `${what} must list names of environment variables, not their values`)
-    } else if (text !== undefined) pairs[valueForm ? name.toLowerCase() : name] = text
+    } else if (text !== undefined) pairs[form === HEADER ? name.toLowerCase() : name] = text
   }
   return pairs
 }

@@ -93,8 +93,9 @@ export function createLlmDoor(options: LlmOptions): Door {
       unwatch()
       active.delete(abort)
     }
+    const address = { ...known.address, key: known.address.own?.get(principal) ?? known.address.key }
     const entered: Entered = {
-      ...{ asked, caller, provider, route, queryKey, ...known, over },
+      ...{ asked, caller, provider, route, queryKey, ...known, address, over },
       signal: abort.signal,
       requireNotFrozen: (named = entrant.session) => {
         // A freeze of this session now ends the request too.

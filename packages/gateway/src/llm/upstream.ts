@@ -15,6 +15,8 @@ export interface UpstreamAddress {
   readonly url: string
   /** The key; undefined if each client brings its own. */
   readonly key: string | undefined
+  /** The keys of single principals, if they have their own. */
+  readonly own?: ReadonlyMap<string, string>
   /** Further request parameters that are allowed. */
   readonly parameters: ReadonlySet<string>
   /** Milliseconds until the answer must begin, and between its parts. */

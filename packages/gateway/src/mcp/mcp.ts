@@ -12,6 +12,7 @@ import { OUR_INFO } from './protocol.ts'
 import { ServerLink } from './link.ts'
 import type { ToolNames } from './tool-names.ts'
 import {
+  addressFor,
   NO_EVENTS,
   UpstreamFault,
   type Connect,
@@ -100,9 +101,9 @@ export function createMcp(options: McpOptions): Mcp {
     await Promise.all([...servers].map(([name, address]) => meetOne(starts.watched(name, address))))
   }
 
-  function reachable(scope: Scope): readonly Server[] {
+  function reachable(scope: Scope, { principal }: McpCaller): readonly Server[] {
     if (scope.kind === 'own') return [scope]
-    const all = [...servers].map(([name, address]) => starts.watched(name, address))
+    const all = [...servers].map(([name, address]) => starts.watched(name, addressFor(address, principal)))
     return scope.kind === 'all' ? all : all.filter(({ name }) => name === scope.name)
   }
 
@@ -126,7 +127,7 @@ export function createMcp(options: McpOptions): Mcp {
     servers: [...servers.keys()],
     refuseFrozen: (caller) => govern.refuseFrozen(caller, undefined),
     converse(caller, scope) {
-      const within = reachable(scope)
+      const within = reachable(scope, caller)
       if (within.length === 0) return undefined
       const merged = scope.kind === 'all'
       const { catalogue } = kernel

@@ -51,6 +51,15 @@ describe('`llm` in the configuration', () => {
 
   it.each([
     ['{ openai: { key-env: A } }', '`url` is missing'],
+    [
+      `{ openai: { url: "${URL}", key-env: A, principals: { "agent:*": B } } }`,
+      'whole name of one principal',
+    ],
+    [`{ openai: { url: "${URL}", key-env: A, principals: { "agent:a": sk-1 } } }`, 'not the keys'],
+    [
+      `{ openai: { url: "${URL}", key: client, principals: { "agent:a": B } } }`,
+      '`principals` needs `key-env`',
+    ],
     [`{ openai: { url: "${URL}" } }`, 'add one of `key-env`'],
     [`{ openai: { url: "${URL}", key-env: A, key: client } }`, 'add one of `key-env`'],
     [`{ openai: { url: "${URL}", key-env: sk-123 } }`, 'not the key'],

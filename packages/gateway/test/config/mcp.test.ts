@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serverAddresses } from '../../src/cli/mcp/server-addresses.ts'
+import { addressFor } from '../../src/mcp/server/upstream.ts'
 import { defaultConfigText, readConfig, type Config } from '../../src/config/config.ts'
 import { GatewayError } from '../../src/error.ts'
 
@@ -153,6 +154,21 @@ describe('mcp in tollgate.yaml', () => {
       /must be the name of a header/,
     ],
     ['a list', '- a', /`servers` must be a mapping/],
+    [
+      'a pattern of principals',
+      'a: { command: [x], principals: { "agent:*": { KEY: X } } }',
+      /whole name of one principal/,
+    ],
+    [
+      'a value in place of its variable',
+      'a: { url: "https://x.example", principals: { "agent:a": { authorization: "Bearer x" } } }',
+      /must list names of environment variables/,
+    ],
+    [
+      'a header of the gateway for a principal',
+      'a: { url: "https://x.example", principals: { "agent:a": { host: X } } }',
+      /`host` is set by the gateway/,
+    ],
   ])('is refused with %s', (_, text, message) => {
     const { code, hints } = fault(() => read(text))
     expect(code).toBe('CONFIG_INVALID')
@@ -181,6 +197,25 @@ describe('serverAddresses', () => {
       url: 'https://x.example/mcp',
       headers: { authorization: 'Bearer t' },
     })
+  })
+
+  it('gives single principals the values of their own variables, in place of the shared ones', () => {
+    const config = read(
+      'a: { command: [x], pass-env: [API_KEY], principals: { "agent:ci": { API_KEY: SECRET } } }\n' +
+        'b: { url: "https://x.example/mcp", headers-env: { authorization: API_KEY }, principals: { "oidc:claude/olga": { Authorization: FAR_AUTH } } }',
+    )
+    const addresses = serverAddresses(config, ENV)
+    const seen = (server: string, principal: string): unknown => {
+      const address = addresses.get(server)
+      if (!address) throw new Error('no such server')
+      const own = addressFor(address, principal)
+      return own.transport === 'http' ? own.headers : own.env.API_KEY
+    }
+    expect([seen('a', 'agent:ci'), seen('a', 'agent:other')]).toEqual(['s', 'k'])
+    expect(seen('b', 'oidc:claude/olga')).toEqual({ authorization: 'Bearer t' })
+    expect(seen('b', 'oidc:claude/max')).toEqual({ authorization: 'k' })
+    const { message } = fault(() => serverAddresses(config, { ...ENV, FAR_AUTH: '' }))
+    expect(message).toBe('environment: `FAR_AUTH` of the server `b` is missing')
   })
 
   it('names every missing or unusable variable, but no value', () => {

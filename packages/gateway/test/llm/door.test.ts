@@ -2,7 +2,7 @@
 
 import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { answerRequest } from '@tollgate/kernel/admin'
 import { openLlmGate, UPSTREAM_KEY, type LlmGate, type LlmGateOptions } from './gate.ts'
 import { startUpstream, type Step, type Upstream } from './upstream.ts'
@@ -118,6 +118,28 @@ function after(content: unknown, id = 'call_read'): object {
     ],
   }
 }
+
+describe('the key of a principal', () => {
+  it('takes the place of the shared key for this principal alone, and is never shown', async () => {
+    process.env.DOOR_TEST_KEY = 'sk-own-0123456789abcdef'
+    onTestFinished(() => void delete process.env.DOOR_TEST_KEY)
+    const upstream = await startUpstream({ text: 'one' }, { text: 'two' }, { status: 401 })
+    onTestFinished(() => upstream.close())
+    const model = { principals: { 'agent:rich': 'DOOR_TEST_KEY' } }
+    const gate = await openLlmGate({ upstream: upstream.url, model })
+    onTestFinished(() => gate.close())
+    const rich = await gate.as('agent:rich')
+    const answers = [await gate.post(CHAT, ASKED), await rich.post(CHAT, ASKED), await rich.post(CHAT, ASKED)]
+    const keys = upstream.requests.map(({ headers }) => headers.authorization)
+    expect(keys).toEqual(
+      [UPSTREAM_KEY, 'sk-own-0123456789abcdef', 'sk-own-0123456789abcdef'].map((key) => `Bearer ${key}`),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 502])
+    for (const answer of answers) {
+      expect(JSON.stringify([...answer.headers]) + (await answer.text())).not.toContain('sk-own')
+    }
+  })
+})
 
 describe('authentication', () => {
   it('refuses missing and unknown tokens and other roles, in the format of each dialect', async () => {

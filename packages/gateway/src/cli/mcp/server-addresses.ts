@@ -45,16 +45,18 @@ function mistakeOf(value: string | undefined, { transport }: ServerConfig): stri
 }
 
 function wantedBy(server: ServerConfig): readonly string[] {
-  return server.transport === 'stdio' ? server.passEnv : Object.values(server.headersEnv)
+  const shared = server.transport === 'stdio' ? server.passEnv : Object.values(server.headersEnv)
+  return [...shared, ...[...(server.own?.values() ?? [])].flatMap((own) => Object.values(own))]
 }
 
 function addressOf(server: ServerConfig, env: NodeJS.ProcessEnv): ServerAddress {
-  if (server.transport === 'http') {
-    const { url, headersEnv } = server
-    const headers = Object.entries(headersEnv).map(([header, variable]) => [header, env[variable] ?? ''])
-    // Sound: each pair has a name and a value.
-    return { transport: 'http', url, headers: Object.fromEntries(headers) as Record<string, string> }
+  const values = (names: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(names).map(([name, variable]) => [name, env[variable] ?? '']))
+  const own = server.own && {
+    own: new Map([...server.own].map(([principal, names]) => [principal, values(names)])),
   }
+  if (server.transport === 'http')
+    return { transport: 'http', url: server.url, headers: values(server.headersEnv), ...own }
   const { command, args, passEnv, cwd, browser } = server
   return {
     transport: 'stdio',
@@ -63,6 +65,7 @@ function addressOf(server: ServerConfig, env: NodeJS.ProcessEnv): ServerAddress 
     env: { ...smallEnvironment(env), ...some(env, passEnv), ...server.env },
     ...(cwd !== undefined && { cwd }),
     ...(browser && { browser }),
+    ...own,
   }
 }
 

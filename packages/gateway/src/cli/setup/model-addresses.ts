@@ -26,12 +26,23 @@ export function modelAddresses(
       patience,
       parameters: new Set(parameters),
       key: keyOf(model, provider, env),
+      own: new Map(
+        [...(model.own ?? [])].map(([principal, variable]) => [
+          principal,
+          // Sound: a key from the environment is no key of the client, so there is one.
+          keyOf({ key: { from: 'environment', variable } }, provider, env) ?? '',
+        ]),
+      ),
     })
   }
   return addresses
 }
 
-function keyOf({ key }: ModelConfig, provider: Provider, env: NodeJS.ProcessEnv): string | undefined {
+function keyOf(
+  { key }: Pick<ModelConfig, 'key'>,
+  provider: Provider,
+  env: NodeJS.ProcessEnv,
+): string | undefined {
   if (key.from === 'client') return undefined
   const value = key.from === 'file' ? readKey(key.path, provider) : (env[key.variable] ?? '')
   if (/^[\x21-\x7e]{1,1000}$/.test(value)) return value

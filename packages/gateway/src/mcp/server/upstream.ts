@@ -17,13 +17,27 @@ export type ServerAddress =
       readonly cwd?: string
       /** The published browser server that it is. The gateway then starts its browser. */
       readonly browser?: AdapterName
+      readonly own?: OwnValues
     }
   | {
       readonly transport: 'http'
       readonly url: string
       /** Credentials, for example. Never shown. */
       readonly headers: Readonly<Record<string, string>>
+      readonly own?: OwnValues
     }
+
+/** Variables or headers for single principals. Never shown. */
+export type OwnValues = ReadonlyMap<string, Readonly<Record<string, string>>>
+
+/** The address of a server with the credentials of a principal, if it has its own. */
+export function addressFor(address: ServerAddress, principal: string): ServerAddress {
+  const own = address.own?.get(principal)
+  if (!own) return address
+  return address.transport === 'http'
+    ? { ...address, headers: { ...address.headers, ...own } }
+    : { ...address, env: { ...address.env, ...own } }
+}
 
 export interface Server {
   readonly name: string
