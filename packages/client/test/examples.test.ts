@@ -67,6 +67,11 @@ describe('an example', () => {
       (name) => name.endsWith('.ts') && name !== 'environment.ts',
     )
     expect(programs.map((name) => name.replace('.ts', '')).sort()).toEqual(Object.keys(says).sort())
+    const inPython = readdirSync(`${root}/examples`).filter((name) => name.endsWith('.py'))
+    const tests = ['packages/python/test/examples.compat.ts', 'packages/client/test/examples.test.ts']
+    const text = tests.map((file) => readFileSync(`${root}/${file}`, 'utf8')).join('')
+    expect(inPython.length).toBeGreaterThan(2)
+    expect(inPython.filter((name) => !text.includes(`'${name}'`) && !text.includes(`/${name}`))).toEqual([])
   })
 
   it.each(Object.keys(says))('%s runs and prints what happened', async (name) => {
