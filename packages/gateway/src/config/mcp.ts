@@ -32,7 +32,7 @@ export type ServerConfig =
     }
 
 /** For single principals: headers or variables of the server, each with the variable that holds its value. */
-export type OwnCredentials = ReadonlyMap<string, Readonly<Record<string, string>>>
+type OwnCredentials = ReadonlyMap<string, Readonly<Record<string, string>>>
 
 /** The names of tools on the merged endpoint: `files__read` (`plain`) or `files/read` (`slash`). */
 const TOOL_NAMES = ['plain', 'slash'] as const

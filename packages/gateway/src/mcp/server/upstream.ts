@@ -28,7 +28,7 @@ export type ServerAddress =
     }
 
 /** Variables or headers for single principals. Never shown. */
-export type OwnValues = ReadonlyMap<string, Readonly<Record<string, string>>>
+type OwnValues = ReadonlyMap<string, Readonly<Record<string, string>>>
 
 /** The address of a server with the credentials of a principal, if it has its own. */
 export function addressFor(address: ServerAddress, principal: string): ServerAddress {
