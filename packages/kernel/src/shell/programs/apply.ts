@@ -37,7 +37,7 @@ export function applyUse({ use, field }: Bound, name: string, shell: Shell): She
       noteUrl(field, shell)
       return shell
     case 'install':
-      noteInstall(field, shell)
+      noteInstall(field, name, shell)
       return shell
     case 'push':
       found.add('pushes', nameOf(field))
@@ -57,7 +57,18 @@ export function applyUse({ use, field }: Bound, name: string, shell: Shell): She
   }
 }
 
-const FILE_USES = ['read', 'write', 'delete', 'edit', 'move', 'from', 'to', 'data', 'volume'] as const
+const FILE_USES = [
+  'read',
+  'write',
+  'delete',
+  'edit',
+  'move',
+  'from',
+  'to',
+  'data',
+  'volume',
+  'object',
+] as const
 type FileUse = (typeof FILE_USES)[number]
 
 function isFileUse(use: Use): use is FileUse {
@@ -96,6 +107,9 @@ function applyFile(use: FileUse, field: Field, shell: Shell): void {
       return
     case 'volume':
       noteVolume(field, shell)
+      return
+    case 'object':
+      noteObject(field, shell)
   }
 }
 
@@ -108,6 +122,12 @@ function noteData(field: Field, shell: Shell): void {
   } else if (field.text.startsWith('\0')) noteRead(field, shell)
 }
 
+/** `COMMIT:PATH` prints a file of a commit. */
+function noteObject(field: Field, shell: Shell): void {
+  const at = field.text.indexOf(':')
+  if (at >= 0 && !/^[:-]|:\/\//.test(field.text)) noteRead(after(field, at + 1), shell)
+}
+
 /** `PATH:PATH` gives a container a directory of this machine, which it can change. */
 function noteVolume(field: Field, shell: Shell): void {
   const text = field.text.replace(/^type=bind,(?:.*,)?(?:source|src)=/, '')
@@ -117,8 +137,9 @@ function noteVolume(field: Field, shell: Shell): void {
   if (!/:ro\b|readonly/.test(text)) notePath('writes', { ...field, text: path }, shell)
 }
 
-function noteInstall(field: Field, shell: Shell): void {
-  shell.found.add('installs', nameOf(field))
+function noteInstall(field: Field, name: string, shell: Shell): void {
+  // Without a package, the packages are in a list.
+  shell.found.add('installs', field.text === '' ? name : nameOf(field))
   const { text } = field
   if (/^(?:\.{0,2}\/|file:|\.$)/.test(text)) noteRead({ ...field, text: text.replace(/^file:/, '') }, shell)
   else if (/^(?:git\+)?[a-z]+:\/\/|^git@/.test(text)) noteHost(text, shell)

@@ -22,13 +22,13 @@ export function noteRead(field: Field, shell: Shell): void {
 }
 
 function pathsOf(use: FileUse, field: Field, { cwds }: Shell): readonly NamedPath[] {
-  const path = shown(field)
+  const path = shown(field).replace(/\/{2,}/g, '/')
   if (field.text === '') return []
   if (hasHole(field) || leadsUp(field)) return [{ use, path, kind: 'unknown' }]
   const kind = field.isPattern ? 'pattern' : 'exact'
   if (path.startsWith('/')) return [{ use, path, kind }]
   if (!cwds) return [{ use, path, kind: 'unknown' }]
-  return cwds.map((cwd) => ({ use, path: path === '.' ? cwd : `${cwd}/${path}`, kind }))
+  return cwds.map((cwd) => ({ use, path: path === '.' ? cwd : `${cwd === '/' ? '' : cwd}/${path}`, kind }))
 }
 
 /** Returns whether a pattern can match `..`, as `.*` does in older shells. */

@@ -53,15 +53,18 @@ function readFields(
   for (let at = 0; at < fields.length; at++) {
     const field = fields[at] ?? exactly('')
     const { text } = field
+    if (isOpen && program.until.has(text)) return []
     if (isOpen && text === '--' && exactText(field) !== undefined) isOpen = false
     else if (isOpen && text.startsWith('-') && text !== '-')
-      at += readOption(program, field, fields[at + 1], name, progress)
+      at += readOption(program, field, fields.slice(at + 1, at + 3), name, progress)
     else {
       if (isOpen && program.isRisky && mayBeOption(field))
         progress.problems.push(`an argument of \`${name}\` may be an option`)
       if (progress.positional.length === commandAt) return fields.slice(at)
       progress.positional.push(field)
     }
+    if (program.stops && (progress.positional.length > 0 || intersects(program.first, progress.given)))
+      isOpen = false
   }
   return []
 }
@@ -70,7 +73,7 @@ function readFields(
 function readOption(
   program: Program,
   field: Field,
-  next: Field | undefined,
+  next: readonly Field[],
   name: string,
   progress: Progress,
 ): number {
@@ -84,6 +87,7 @@ function readOption(
   const found = optionsNamed(program, long)
   if (found.length === 0 && !program.other)
     progress.problems.push(`the option \`${shortened(long)}\` of \`${name}\` is not in the table`)
+  progress.given.add(long)
   const taken = found.map((option) => use(option, long, value, next, progress))
   return Math.max(0, ...taken)
 }
@@ -101,7 +105,7 @@ function use(
   [known, option]: readonly [string, Option],
   name: string,
   value: Field | undefined,
-  next: Field | undefined,
+  next: readonly Field[],
   { bound, effects, given }: Progress,
 ): number {
   given.add(known).add(name)
@@ -111,15 +115,16 @@ function use(
     if (value) bound.push({ use: option.use, field: value, name: known })
     return 0
   }
-  if (next) bound.push({ use: option.use, field: next, name: known })
-  return 1
+  const field = next[option.isNamed ? 1 : 0]
+  if (field) bound.push({ use: option.use, field, name: known })
+  return option.isNamed ? 2 : 1
 }
 
 /** Reads a group of options of one letter, such as `-xzf FILE`. */
 function readShort(
   program: Program,
   field: Field,
-  next: Field | undefined,
+  next: readonly Field[],
   name: string,
   progress: Progress,
 ): number {
@@ -137,7 +142,7 @@ function readShort(
       continue
     }
     const value = at + 1 < text.length ? after(field, at + 1) : undefined
-    if (option.use === undefined) use([letter, option], letter, undefined, undefined, progress)
+    if (option.use === undefined) use([letter, option], letter, undefined, [], progress)
     else return use([letter, option], letter, value, next, progress)
   }
   return 0

@@ -1,6 +1,6 @@
 // How the table describes a program, and how its short notation is read.
 //
-// `options` lists names, separated by commas. After the names: `=USE` (a value), `?USE` (a value that is only ever attached), `!EFFECT`
+// `options` lists names, separated by commas. After the names: `=USE` (a value), `==USE` (a name and a value), `?USE` (a value that is only ever attached), `!EFFECT`
 // (no value, but an effect). A name alone changes nothing of importance. `args` lists the uses of the arguments in order; `*` marks
 // the one that repeats, and `:TEXT` gives what it is if it is left out. `does` lists effects that every call has.
 
@@ -29,6 +29,7 @@ const USES = [
   'data',
   'setting',
   'volume',
+  'object',
 ] as const
 /** The use of a value. */
 export type Use = (typeof USES)[number]
@@ -46,6 +47,10 @@ export interface Row {
   readonly also?: string
   /** Options that are not listed change nothing of importance, and their values, if any, are harmless as arguments. */
   readonly other?: boolean
+  /** Options end at the first argument, or at an option that replaces it. */
+  readonly stops?: boolean
+  /** Options after which everything is a command. */
+  readonly until?: string
   /** Long options have one `-`, and short ones are not combined. */
   readonly long?: boolean
   /** A command with options only. */
@@ -66,6 +71,8 @@ export interface Option {
   readonly use: Use | undefined
   /** The value is only ever attached. */
   readonly isAttached: boolean
+  /** A name comes before the value. */
+  readonly isNamed: boolean
   readonly effect: Effect | undefined
 }
 
@@ -86,6 +93,8 @@ export interface Program {
   readonly also: ReadonlyMap<string, Use>
   readonly other: boolean
   readonly long: boolean
+  readonly stops: boolean
+  readonly until: ReadonlySet<string>
   readonly commands: Table | undefined
   /** An option that nothing in the command shows could do harm. */
   readonly isRisky: boolean
@@ -113,6 +122,8 @@ function parseRow({
 }: Row): Program {
   const parsed = new Map(wordsIn(options).flatMap(parseOption))
   const other = row.other === true
+  // Such a program has a gap in its facts anyway.
+  const runsCode = wordsIn(does).includes('code')
   return {
     options: parsed,
     args: wordsIn(args).map(parseArgument),
@@ -126,16 +137,17 @@ function parseRow({
     ),
     other,
     long: row.long === true,
+    stops: row.stops === true,
+    until: new Set(row.until?.split(' ')),
     commands: row.commands,
-    isRisky: !other || also !== '' || [...parsed.values()].some(isHarmful),
+    isRisky: !runsCode && (!other || [...parsed.values()].some(isHarmful)),
   }
 }
 
+/** A file that an option writes is no reason: an argument that is not known is a path that is not known either. */
 function isHarmful({ use, effect }: Option): boolean {
-  return (
-    (use !== undefined && use !== 'text' && use !== 'read') ||
-    (effect !== undefined && effect.name !== 'stop')
-  )
+  const isFile = use !== undefined && /^(?:text|read|write|edit|move|from|to|chdir|data)$/.test(use)
+  return (use !== undefined && !isFile) || (effect !== undefined && effect.name !== 'stop')
 }
 
 function wordsIn(text: string): readonly string[] {
@@ -143,10 +155,11 @@ function wordsIn(text: string): readonly string[] {
 }
 
 function parseOption(word: string): readonly (readonly [string, Option])[] {
-  const [, names = '', mark, rest = ''] = /^([^=?!]+)(?:([=?!])(.*))?$/.exec(word) ?? []
+  const [, names = '', mark, rest = ''] = /^([^=?!]+)(?:(==?|[?!])(.*))?$/.exec(word) ?? []
   const option = {
-    use: mark === '=' || mark === '?' ? useOf(rest === '' ? 'text' : rest) : undefined,
+    use: mark !== undefined && mark !== '!' ? useOf(rest === '' ? 'text' : rest) : undefined,
     isAttached: mark === '?',
+    isNamed: mark === '==',
     effect: mark === '!' ? parseEffect(rest) : undefined,
   }
   return names.split(',').map((name) => [name, option])

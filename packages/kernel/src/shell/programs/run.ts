@@ -54,7 +54,9 @@ function runFile(field: Field, shell: Shell): Outcome {
 
 function runNamed(name: string, args: readonly Field[], shell: Shell): Outcome {
   const row = Object.hasOwn(TABLE, name) ? TABLE[name] : undefined
-  if (row && !Object.hasOwn(SPECIAL, name)) return runRow(row, name, args, shell)
+  // On other systems `sed -i ''` has an empty suffix. No file has an empty name.
+  const given = name === 'sed' ? args.filter(({ text }) => text !== '') : args
+  if (row && !Object.hasOwn(SPECIAL, name)) return runRow(row, name, given, shell)
   shell.found.add('programs', name)
   if (isHelp(args)) return staying(shell)
   const special = Object.hasOwn(SPECIAL, name) ? SPECIAL[name] : undefined

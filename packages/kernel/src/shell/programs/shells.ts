@@ -42,7 +42,7 @@ export function runScriptFile(field: Field, name: string, shell: Shell): void {
 
 const SHELL = programOf({
   options:
-    '-c=text -o,-O,+o,+O=text --rcfile,--init-file=script --version,--help!stop -e,-x,-u,-v,-n,-l,-i,-s,-p,-f,-r,-a,-b,-h,-k,-m,-t,-B,-C,-E,-H,-P,-T,-D --login,--norc,--noprofile,--posix,--restricted,--verbose,--noediting',
+    '-c -o,-O,+o,+O=text --rcfile,--init-file=script --version,--help!stop -e,-x,-u,-v,-n,-l,-i,-s,-p,-f,-r,-a,-b,-h,-k,-m,-t,-B,-C,-E,-H,-P,-T,-D --login,--norc,--noprofile,--posix,--restricted,--verbose,--noediting',
   args: 'command',
 })
 /** Shells whose language differs too much. */

@@ -4,7 +4,7 @@ import { exactly, exactText, hasHole, type Field } from '../script/field.ts'
 import type { Shell } from '../script/shell.ts'
 import { noteSyncDeletes } from './archives.ts'
 import { isPlainAwk, noteSed } from './filters.ts'
-import { noteHost, notePath } from './note.ts'
+import { noteHost, notePath, noteRead } from './note.ts'
 import type { Bound, Reading } from './read.ts'
 
 /** Notes more of a program than its row says. `args` are all of its arguments. */
@@ -42,6 +42,24 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
     if (given.has('-f') || given.has('--file') || (code && !isPlainAwk(code.field)))
       shell.found.add('runs_other_code', 'awk')
   },
+  ...Object.fromEntries(['python', 'python2', 'python3'].map((name) => [name, runModule])),
+  ...Object.fromEntries(
+    [
+      'aws',
+      'gcloud',
+      'gsutil',
+      'az',
+      'doctl',
+      'rclone',
+      's3cmd',
+      'bq',
+      'oci',
+      'hcloud',
+      'eksctl',
+      'ibmcloud',
+      'linode-cli',
+    ].map((name) => [name, cloud(name)]),
+  ),
   fd: (args, _, shell) => {
     const at = args.findIndex(({ text }) => /^(?:-[xX]|--exec(?:-batch)?)$/.test(text))
     if (at < 0) return
@@ -54,6 +72,9 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
     const at = args.findIndex(({ text }) => text === '-connect' || text === '-host')
     if (at >= 0) noteHost(args[at + 1]?.text ?? '', shell)
   },
+  nc: connects,
+  ncat: connects,
+  netcat: connects,
   dig: (args, _, shell) =>
     args.filter(({ text }) => text.startsWith('@')).forEach(({ text }) => noteHost(text.slice(1), shell)),
   gzip: (args, { bound }, shell) => removesSource(args, bound, shell),
@@ -62,6 +83,58 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
   bunzip2: (args, { bound }, shell) => removesSource(args, bound, shell),
   xz: (args, { bound }, shell) => removesSource(args, bound, shell),
   unxz: (args, { bound }, shell) => removesSource(args, bound, shell),
+}
+
+/** `python -m pip` is `pip`. */
+function runModule(args: readonly Field[], _: Reading, shell: Shell): void {
+  const at = args.findIndex(({ text }) => text === '-m')
+  if (at >= 0 && args[at + 1]?.text === 'pip')
+    shell.run.command([exactly('pip'), ...args.slice(at + 2)], shell)
+}
+
+/** A listener waits for others, and names no host. */
+function connects(_: readonly Field[], { bound, given }: Reading, shell: Shell): void {
+  const host = bound.find(({ name, use }) => name === undefined && use === 'text')
+  if (host && !given.has('-l') && !given.has('--listen')) noteHost(host.field.text, shell)
+}
+
+const CLOUD_READS =
+  /^(?:(?:describe|list|get|head|batch-get|search|lookup|filter|scan|query|validate|estimate|simulate|tail|wait)(?:-.*)?|ls|lsd|lsl|size|du|stat|cat|show|info|help|version|check|about|tree)$/
+const CLOUD_SECRETS =
+  /secret|decrypt|password|access-key|session-token|access-token|identity-token|login|get-parameter|credential|configure|\bkeys?\b|auth/
+const CLOUD_COPIES = /^(?:cp|copy|copyto|mv|move|moveto|sync|rsync)$/
+
+/** The client of a cloud: its verb says whether it only reads. */
+function cloud(name: string): Addition {
+  return (_, { bound }, shell) => {
+    const words = bound
+      .filter(({ name: option, use }) => option === undefined && use === 'text')
+      .map(({ field }) => field)
+    if (words.some(({ text }) => CLOUD_SECRETS.test(text))) shell.found.add('secrets', name)
+    const at = words.findIndex(({ text }) => CLOUD_COPIES.test(text))
+    if (at >= 0) {
+      const files = words.slice(at + 1)
+      files
+        .slice(0, -1)
+        .filter(isLocalFile)
+        .forEach((field) => noteRead(field, shell))
+      if (words[at]?.text.startsWith('m') === true)
+        files
+          .slice(0, -1)
+          .filter(isLocalFile)
+          .forEach((field) => notePath('deletes', field, shell))
+      files
+        .slice(-1)
+        .filter(isLocalFile)
+        .forEach((field) => notePath('writes', field, shell))
+    }
+    if (!words.some(({ text }) => CLOUD_READS.test(text))) shell.found.add('publishes', name)
+  }
+}
+
+/** `s3://bucket/x` and `remote:x` are on a host. */
+function isLocalFile({ text }: Field): boolean {
+  return !/^[\w.-]+:/.test(text)
 }
 
 function filesIn(bound: readonly Bound[]): readonly Field[] {

@@ -15,16 +15,25 @@ export function readArithmetic(node: ArithmeticExpression | undefined, shell: Sh
 function readNode(node: SyntaxNode, shell: Shell): void {
   shell.found.step()
   if (node.type === 'ArithmeticWord') {
-    if (node.parts ? !isSafeParts(node.parts, shell) : !isSafeText(node.value, shell)) unknown(shell, WHY)
+    if (node.parts ? isSafeParts(node.parts, shell) : isSafeText(node.value, shell)) return
+    unknown(shell, WHY)
+    runInside(node, shell)
   } else if (/^Arithmetic(?:Binary|Unary|Ternary|Group)$/.test(node.type)) {
     forEachChild(node, (child) => readNode(child, shell))
   } else {
     // A command gives the number.
     unknown(shell, WHY)
-    forEachChild(node, (child) => {
-      if (child.type === 'Script') shell.run.nodes(child, shell)
-    })
+    runInside(node, shell)
   }
+}
+
+/** Runs the commands in an expression, wherever they are. */
+function runInside(node: SyntaxNode, shell: Shell): void {
+  shell.found.step()
+  forEachChild(node, (child) => {
+    if (child.type === 'Script') shell.run.nodes(child, shell)
+    else runInside(child, shell)
+  })
 }
 
 /** Checks a word that the shell evaluates as arithmetic, such as an index. */

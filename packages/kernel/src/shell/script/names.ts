@@ -65,7 +65,7 @@ export function createNames(found: Found): Names {
   }
   return {
     isSetOnce: (name) => !isOpen && places.get(name) === 1,
-    isUntouched: (name) => !isOpen && !places.has(name),
+    isUntouched: (name) => !places.has(name),
     isInteger: (name) => !isOpen && literal.has(name) && !others.has(name),
     add: (script) => visit(script, 0, 0),
   }

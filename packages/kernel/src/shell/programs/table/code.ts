@@ -11,9 +11,10 @@ function rows(names: string, row: Row): Table {
 
 const PYTHON: Row = {
   options:
-    '-c=code -m=text -W,-X,--check-hash-based-pycs=text -V,--version,-h,--help!stop -u,-B,-E,-I,-O,-OO,-P,-s,-S,-q,-v,-b,-d,-x,-i',
-  args: 'script text*',
+    '-c,-m=code -W,-X,--check-hash-based-pycs=text -V,--version,-h,--help!stop -u,-B,-E,-I,-O,-OO,-P,-s,-S,-q,-v,-b,-d,-x,-i',
+  args: 'script:- text*',
   first: '-c -m',
+  stops: true,
 }
 
 /** The table. */
@@ -27,8 +28,9 @@ export const CODE: Table = {
   node: {
     options:
       '-v,--version,-h,--help!stop -e,--eval,-p,--print,-pe=code -c,--check=read -r,--require,--import,--loader,--experimental-loader,--env-file,--env-file-if-exists=script --run=code --max-old-space-size,-C,--conditions,--inspect-port,--stack-size,--title,--test-name-pattern,--test-reporter,--test-reporter-destination=text --test!code --watch!background --inspect?text --inspect-brk?text -i,--interactive',
-    args: 'script text*',
+    args: 'script:- text*',
     first: '-e --eval -p --print -pe -c --check --test --run',
+    stops: true,
     other: true,
   },
   deno: {
@@ -47,23 +49,25 @@ export const CODE: Table = {
   },
   ruby: {
     options: '-e=code -v,--version!stop -r,-I,-C=text -w,-W,-n,-p,-l,-a,-c',
-    args: 'script text*',
+    args: 'script:- text*',
     first: '-e',
+    stops: true,
   },
   perl: {
     options:
       '-e,-E=code -v,--version,-V!stop -I,-M,-m=text -i?text -n,-p,-l,-a,-w,-W,-c,-0,-s,-t,-T,-U,-x,-C',
-    args: 'script text*',
+    args: 'script:- read*',
     first: '-e -E',
     also: '-i=write',
   },
   php: {
     options: '-r,-R,-B,-E=code -f,-F,-c,-z=script -l=read -v,--version,-i,-m!stop -d,-S,-t=text',
-    args: 'script text*',
+    args: 'script:- text*',
     first: '-r -l -S',
+    stops: true,
     other: true,
   },
-  lua: { options: '-e=code -l=text -v!stop', args: 'script text*', other: true },
+  lua: { options: '-e=code -l=text -v!stop', args: 'script:- text*', other: true },
   java: {
     options: '-version,--version!stop -jar=script -cp,-classpath,--class-path=text',
     args: 'text*',

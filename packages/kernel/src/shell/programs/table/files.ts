@@ -144,11 +144,12 @@ export const FILES: Table = {
   fd: {
     options:
       '-e,-E,-t,-d,-c,-S,-j,--extension,--exclude,--type,--max-depth,--min-depth,--exact-depth,--color,--size,--changed-within,--changed-before,--owner,--max-results,--threads,--path-separator,--format=text -H,--hidden -I,--no-ignore -u,--unrestricted -g,--glob -F,--fixed-strings -i,--ignore-case -s,--case-sensitive -a,--absolute-path -l,--list-details -L,--follow -p,--full-path -0,--print0 -q,--quiet -1 -r,--regex --base-directory=chdir --search-path=read --ignore-file=read',
+    until: '-x -X --exec --exec-batch',
     args: 'text read*:.',
   },
   jq: {
     options:
-      '-f,--from-file,--rawfile,--slurpfile,--argfile=read -L=read --arg,--argjson=text --indent,--tab=text',
+      '-f,--from-file=read --rawfile,--slurpfile,--argfile==read -L=read --arg,--argjson==text --indent,--tab=text',
     args: 'text read*',
     first: '-f --from-file',
     other: true,
@@ -287,7 +288,7 @@ export const FILES: Table = {
   unzstd: { options: '-o=write -D=read', args: 'read*', does: 'write:.', other: true },
   zip: {
     options:
-      '-r,-q,-9,-0,-1,-6,-j,-u,-v,-y,-X,-d,-l,-D,-m!delete:. -x,-i,-n,-t,-tt,-P,-s=text -b=write -T -TT=shell --unzip-command=shell',
+      '-r,-q,-9,-0,-1,-6,-j,-u,-v,-y,-X,-d,-l,-D -m!delete:. -x,-i,-n,-t,-tt,-P,-s=text -b=write -T -TT=shell --unzip-command=shell',
     args: 'write read*',
   },
   unzip: {
@@ -317,14 +318,14 @@ export const FILES: Table = {
   identify: READS,
   ffmpeg: { options: '-i=read', args: 'write*', other: true, long: true },
   ffprobe: { options: '-i=read', args: 'read*', other: true, long: true },
-  vi: { args: 'edit*', does: 'code', other: true },
-  vim: { args: 'edit*', does: 'code', other: true },
-  nvim: { args: 'edit*', does: 'code', other: true },
+  vi: { options: '-c,-S,-s,-u,-U,-i,-W,--cmd=code', args: 'edit*', does: 'code', other: true },
+  vim: { options: '-c,-S,-s,-u,-U,-i,-W,--cmd=code', args: 'edit*', does: 'code', other: true },
+  nvim: { options: '-c,-S,-s,-u,-U,-i,-W,--cmd=code', args: 'edit*', does: 'code', other: true },
   emacs: { args: 'edit*', does: 'code', other: true },
   nano: { args: 'edit*', other: true },
   code: { args: 'read*', does: 'background', other: true },
-  open: { args: 'read*', does: 'background code', other: true },
-  'xdg-open': { args: 'read*', does: 'background code', other: true },
+  open: { args: 'from*', does: 'background code', other: true },
+  'xdg-open': { args: 'from*', does: 'background code', other: true },
   pbcopy: NOTHING,
   pbpaste: { does: 'secret' },
   logger: { options: '-f,--file=read -n,--server=host', other: true },

@@ -5,7 +5,7 @@ import type { Row, Table } from '../row.ts'
 const QUERY: Row = {
   other: true,
   options: '--output=write --ext-diff,--textconv!code -O?shell --open-files-in-pager?shell',
-  args: 'text*',
+  args: 'object*',
 }
 const CHANGES_TREE: Row = { other: true, args: 'text*', does: 'write:.' }
 const LOCAL: Row = { other: true, args: 'text*' }

@@ -5,7 +5,9 @@ import type { Row, Table } from '../row.ts'
 const SSH: Row = {
   options:
     '-i,-F,-I,-S=read -E=write -J=host -o=setting -b,-B,-c,-D,-e,-L,-l,-m,-O,-p,-Q,-R,-W,-w=text -f!background -4,-6,-A,-a,-C,-G,-g,-K,-k,-M,-N,-n,-q,-s,-T,-t,-V,-v,-X,-x,-Y,-y',
-  args: 'host code',
+  args: 'host text*',
+  does: 'code',
+  stops: true,
 }
 
 /** The table. */
@@ -55,7 +57,7 @@ export const NETWORK: Table = {
   sftp: {
     options:
       '-i,-F,-b=read -J=host -o=setting -S,-D,-s=shell -B,-c,-l,-P,-R,-X=text -4,-6,-A,-a,-C,-f,-N,-p,-q,-r,-v',
-    args: 'to to',
+    args: 'host write',
     does: 'code',
   },
   rsync: {
@@ -65,19 +67,19 @@ export const NETWORK: Table = {
   },
   nc: {
     options:
-      '-e,-c,--exec,--sh-exec=shell -l,--listen -p,-s,-w,-i,-q,-x,-X,-I,-O,-T,-m,-P,-b,--source-port,--source=text',
-    args: 'host text*',
+      '-l,--listen!background -e,-c,--exec,--sh-exec=shell -p,-s,-w,-i,-q,-x,-X,-I,-O,-T,-m,-P,-b,--source-port,--source=text',
+    args: 'text*',
     other: true,
   },
   ncat: {
     options:
-      '-e,-c,--exec,--sh-exec=shell --lua-exec=script -p,-s,-w,-i,-d,-x,-m,--source-port,--source,--proxy-auth,--proxy-type=text --proxy=host -o,-x,--output,--hex-dump=write',
-    args: 'host text*',
+      '-l,--listen!background -e,-c,--exec,--sh-exec=shell --lua-exec=script -p,-s,-w,-i,-d,-x,-m,--source-port,--source,--proxy-auth,--proxy-type=text --proxy=host -o,-x,--output,--hex-dump=write',
+    args: 'text*',
     other: true,
   },
   netcat: {
-    options: '-e,-c,--exec,--sh-exec=shell -p,-s,-w,-i,-q,-x,-X=text',
-    args: 'host text*',
+    options: '-l,--listen!background -e,-c,--exec,--sh-exec=shell -p,-s,-w,-i,-q,-x,-X=text',
+    args: 'text*',
     other: true,
   },
   socat: { other: true, args: 'code*', does: 'host background' },

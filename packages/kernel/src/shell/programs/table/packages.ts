@@ -19,6 +19,7 @@ const PUBLISHES: Row = { options: VALUES, other: true, args: 'text*', does: 'pub
 const RUNS_PACKAGE: Row = {
   options: '-p,--package=install -c,--call,--shell-mode=shell -y,--yes -n,--no --no-install',
   args: 'install text*',
+  stops: true,
   other: true,
   does: 'host code',
 }

@@ -17,6 +17,7 @@ const DOCKER_RUN: Row = {
   options:
     '-v,--volume,--mount=volume --env-file,--label-file=read --cidfile=write -d,--detach!background --privileged!privileged -e,--env,-p,--publish,-w,--workdir,--name,-u,--user,--network,--net,--entrypoint,--platform,-m,--memory,--cpus,-h,--hostname,--restart,-l,--label,--link,--add-host,--dns,--cap-add,--cap-drop,--gpus,--ulimit,--shm-size,--ipc,--pid,--uts,--userns,--device,--tmpfs,--log-driver,--log-opt,--pull,--stop-signal,--stop-timeout,--security-opt,--health-cmd,--volumes-from,--expose,--cgroupns,--runtime,--annotation=text -i,-t,-P,--rm,--init,--interactive,--tty,--read-only,--quiet,-q,--no-healthcheck',
   args: 'install text*',
+  stops: true,
   does: 'code host',
 }
 
@@ -100,7 +101,7 @@ const CLOUD: Row = {
   other: true,
   options: '--cli-input-json,--body,--template-file,--parameters,--zip-file=data',
   args: 'text*',
-  does: 'host publish secret',
+  does: 'host',
 }
 const DATABASE: Row = {
   other: true,
