@@ -2,11 +2,14 @@
 // fixed, so that the bytes are the same on every machine.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { formatCase } from '../packages/evidence/test/case.ts'
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { caseFiles } from '../packages/evidence/test/case.ts'
 import { ARCHIVES } from './vectors/archives.ts'
 import { CHAINS } from './vectors/chains.ts'
 import { CHECKPOINTS } from './vectors/checkpoints.ts'
 import { makeDemo } from './vectors/demo.ts'
+import { FLEET } from './vectors/fleet.ts'
 import { HONEST } from './vectors/honest.ts'
 import { KEYS } from './vectors/keys.ts'
 import { LEAVES } from './vectors/leaves.ts'
@@ -14,6 +17,7 @@ import { MANIFESTS } from './vectors/manifests.ts'
 import { PAIRS } from './vectors/pairs.ts'
 import type { Plan } from './vectors/plan.ts'
 import { POLICIES } from './vectors/policies.ts'
+import { ROTATION } from './vectors/rotation.ts'
 import { RECEIPTS } from './vectors/receipts.ts'
 
 const FOLDERS = ['vectors/packs/', 'vectors/demo/']
@@ -29,6 +33,8 @@ const PLANS: readonly Plan[] = [
   ...CHAINS,
   ...PAIRS,
   ...POLICIES,
+  ...FLEET,
+  ...ROTATION,
 ]
 
 /** The generated files, by path below the repository root. */
@@ -39,9 +45,9 @@ else write()
 async function makeCases(): Promise<Map<string, Uint8Array>> {
   const made = new Map<string, Uint8Array>()
   for (const { make, ...plan } of PLANS) {
-    const path = `vectors/packs/${plan.name}.case`
-    if (made.has(path)) throw new Error(`two vectors are named ${plan.name}`)
-    made.set(path, formatCase({ ...plan, ...(await make()) }))
+    const folder = `vectors/packs/${plan.name}/`
+    if (made.has(`${folder}pack`)) throw new Error(`two vectors are named ${plan.name}`)
+    for (const [name, bytes] of caseFiles({ ...plan, ...(await make()) })) made.set(folder + name, bytes)
   }
   return made
 }
@@ -67,15 +73,22 @@ function problemWith(path: string): string | undefined {
 }
 
 function write(): void {
-  for (const folder of FOLDERS) mkdirSync(place(folder), { recursive: true })
-  for (const [path, bytes] of files) writeFileSync(place(path), bytes)
+  for (const [path, bytes] of files) {
+    mkdirSync(new URL('.', place(path)), { recursive: true })
+    writeFileSync(place(path), bytes)
+  }
   for (const path of stray()) rmSync(place(path))
   console.log(`${files.size} files in ${FOLDERS.join(' and ')}`)
 }
 
 function stray(): readonly string[] {
   const present = FOLDERS.filter((folder) => existsSync(place(folder))).flatMap((folder) =>
-    readdirSync(place(folder)).map((name) => folder + name),
+    readdirSync(place(folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(
+        ({ parentPath, name }) =>
+          folder + relative(fileURLToPath(place(folder)), join(parentPath, name)).replaceAll(sep, '/'),
+      ),
   )
   return present.filter((path) => !files.has(path))
 }

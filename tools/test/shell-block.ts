@@ -47,6 +47,7 @@ const PROGRAMS: Readonly<Record<string, Check>> = {
   },
   node: ([file = '', ...words], command) => {
     if (file.endsWith('/verify.js')) return fileProblem(file) ?? verifyProblem(words)
+    if (file === 'conformance/judge.mjs') return judgeProblem(words)
     return (
       fileProblem(file) ?? commandProblem(`tollgate ${command.slice(command.indexOf(file) + file.length)}`)
     )
@@ -72,6 +73,12 @@ const PROGRAMS: Readonly<Record<string, Check>> = {
   mv: fine,
   chown: fine,
   chmod: fine,
+}
+
+/** The command of a verifier follows the options of the judge. */
+function judgeProblem(words: readonly string[]): Promise<string | undefined> | string | undefined {
+  const command = words[0] === '--only' ? words.slice(2) : words
+  return commandProblem(command.join(' '))
 }
 
 function fileProblem(file: string): string | undefined {

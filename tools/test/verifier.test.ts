@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatTrust, parseTrust, writePack } from '../../packages/evidence/src/index.ts'
-import { PACK_CASES, parseCase, type PackCase } from '../../packages/evidence/test/case.ts'
+import { readPackCase } from '../../packages/evidence/test/case.ts'
 import {
   begin,
   collect,
@@ -25,10 +25,6 @@ const demo = (name: string): string => fileURLToPath(new URL(`../../vectors/demo
 const PACK = demo('demo.pack')
 const TAMPERED = demo('tampered.pack')
 const TRUST = demo('trust.json')
-
-function caseOf(name: string): PackCase {
-  return parseCase(name, readFileSync(new URL(`${name}.case`, PACK_CASES)))
-}
 
 describe('the file', () => {
   it('is the same for the same sources, and names nothing outside of itself', async () => {
@@ -118,7 +114,7 @@ describe.skipIf(browserPath === undefined)('from a file, without a network', () 
   })
 
   it('an entry that cannot be read has a row with its finding', async () => {
-    const [inPage, inNode] = await browser.bothReports(page, caseOf('kind-unknown'))
+    const [inPage, inNode] = await browser.bothReports(page, readPackCase('kind-unknown'))
     expect(inPage).toEqual(inNode)
     const unreadable = page.locator('#rows .row', { hasText: 'unreadable' })
     expect(await unreadable.first().innerText()).toContain('RECEIPT_KIND_UNKNOWN')
@@ -191,7 +187,7 @@ describe.skipIf(browserPath === undefined)('from a file, without a network', () 
         })
       },
     })
-    const [inPage, inNode] = await browser.bothReports(alone, caseOf('approval-expired'))
+    const [inPage, inNode] = await browser.bothReports(alone, readPackCase('approval-expired'))
     expect(inPage).toEqual(inNode)
     await alone.close()
   })
@@ -199,7 +195,7 @@ describe.skipIf(browserPath === undefined)('from a file, without a network', () 
   it.each(['approval-of-a-page', 'tail-cut-with-an-older-checkpoint'])(
     'reports on %s as Node does',
     async (name) => {
-      const [inPage, inNode] = await browser.bothReports(page, caseOf(name))
+      const [inPage, inNode] = await browser.bothReports(page, readPackCase(name))
       expect(inPage).toEqual(inNode)
     },
   )

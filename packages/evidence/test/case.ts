@@ -1,4 +1,5 @@
-// Reads and writes `vectors/packs/*.case`: packs with their expected reports. A file has a text header, a line `---`, then the pack.
+// Reads and writes `vectors/packs/`: packs with their expected reports. Each case is a folder with `case.json`, `pack` and, if a trust
+// file is given, `trust.json`.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { FINDINGS, type Finding, type Level, type Report } from '../src/index.ts'
@@ -35,59 +36,65 @@ export function findingsOf({ findings }: Report): readonly string[] {
   return findings.map(nameFinding)
 }
 
-const VERSION = 'tollgate vector v1'
-const END = '\n---\n'
-
-/** The bytes of a case file. */
-export function formatCase({ about, expect, findings, trust, pack }: PackCase): Uint8Array {
-  const lines = [
-    VERSION,
-    `about: ${about}`,
-    `expect: ${expect}`,
-    `exit: ${EXITS[expect]}`,
-    ...findings.map((finding) => `finding: ${finding}`),
-    ...(trust === undefined ? [] : [`trust: ${trust}`]),
-  ]
-  return Buffer.concat([Buffer.from(lines.join('\n') + END), pack])
+/** The file `case.json` of a case. */
+interface CaseFile {
+  readonly about: string
+  readonly level: Level
+  readonly exit: number
+  readonly findings: readonly Omit<Finding, 'sentence'>[]
 }
 
-/** Reads a case file. Throws if `formatCase` would not write the same bytes. */
-export function parseCase(name: string, file: Uint8Array): PackCase {
-  const bytes = Buffer.from(file)
-  const end = bytes.indexOf(END)
-  const [version, ...lines] = bytes.subarray(0, Math.max(end, 0)).toString().split('\n')
-  const all = (field: string): string[] =>
-    lines.filter((line) => line.startsWith(`${field}: `)).map((line) => line.slice(field.length + 2))
-  const [trust] = all('trust')
-  const found: PackCase = {
-    name,
-    about: all('about')[0] ?? '',
-    // Sound: the levels are checked below.
-    expect: all('expect')[0] as Level,
-    findings: all('finding'),
-    ...(trust !== undefined && { trust }),
-    pack: new Uint8Array(bytes.subarray(end + END.length)),
-  }
-  const wellFormed = version === VERSION && found.about !== '' && Object.hasOwn(EXITS, found.expect)
-  if (!wellFormed || !found.findings.every(isFinding) || !bytes.equals(formatCase(found))) {
-    throw new Error(`${name} is not a pack case`)
-  }
-  return found
+/** The files of a case, by name. */
+export function caseFiles({
+  about,
+  expect,
+  findings,
+  trust,
+  pack,
+}: PackCase): ReadonlyMap<string, Uint8Array> {
+  const file: CaseFile = { about, level: expect, exit: EXITS[expect], findings: findings.map(readFinding) }
+  const text = (content: string): Uint8Array => new TextEncoder().encode(content)
+  return new Map([
+    ['case.json', text(`${JSON.stringify(file, null, 2)}\n`)],
+    ['pack', pack],
+    ...(trust === undefined ? [] : [['trust.json', text(trust)] as const]),
+  ])
 }
 
 /** The folder of the pack cases. */
 export const PACK_CASES: URL = new URL('../../../vectors/packs/', import.meta.url)
 
-/** All pack cases, by name. */
-export function readPackCases(): readonly PackCase[] {
-  return readdirSync(PACK_CASES)
-    .sort()
-    .map((file) => parseCase(file.replace(/\.case$/, ''), readFileSync(new URL(file, PACK_CASES))))
+/** Reads a case. Throws if `caseFiles` would not write the same bytes. */
+export function readPackCase(name: string): PackCase {
+  const read = (file: string): Buffer => readFileSync(new URL(`${name}/${file}`, PACK_CASES))
+  // Sound: another form would not be written the same.
+  const { about, level, findings } = JSON.parse(read('case.json').toString()) as CaseFile
+  const names = readdirSync(new URL(`${name}/`, PACK_CASES)).sort()
+  const found: PackCase = {
+    ...{ name, about, expect: level, findings: findings.map(nameFinding) },
+    ...(names.includes('trust.json') && { trust: read('trust.json').toString() }),
+    pack: new Uint8Array(read('pack')),
+  }
+  const files = caseFiles(found)
+  const isSame = [...files].every(([file, bytes]) => read(file).equals(bytes))
+  if (isSame && names.join() === [...files.keys()].join()) return found
+  throw new Error(`${name} is not a pack case`)
 }
 
-const FINDING = /^([A-Z_]+)(?: at (?:0|[1-9][0-9]*))?(?: in [a-z0-9._/-]+)?$/
+/** All pack cases, by name. */
+export function readPackCases(): readonly PackCase[] {
+  return readdirSync(PACK_CASES).sort().map(readPackCase)
+}
 
-function isFinding(line: string): boolean {
-  const code = FINDING.exec(line)?.[1]
-  return code !== undefined && Object.hasOwn(FINDINGS, code)
+const FINDING = /^([A-Z_]+)(?: at (0|[1-9][0-9]*))?(?: in ([a-z0-9._/-]+))?$/
+
+function readFinding(line: string): Omit<Finding, 'sentence'> {
+  const [, code = '', index, member] = FINDING.exec(line) ?? []
+  if (!Object.hasOwn(FINDINGS, code)) throw new Error(`there is no finding \`${line}\``)
+  return {
+    // Sound: the table has the code.
+    code: code as Finding['code'],
+    ...(index !== undefined && { index: Number(index) }),
+    ...(member !== undefined && { member }),
+  }
 }
