@@ -378,6 +378,8 @@ const ROOMS: readonly Room[] = [
   // The bare driver is the floor for measurements of the ledger.
   { at: 'bench', ...WORKSHOP, npm: ['@photostructure/sqlite'] },
   { at: 'tools', ...WORKSHOP },
+  // It judges verifiers of any maker, so it has nothing of ours.
+  { at: 'conformance', node: true },
   // The benchmark data is tested.
   { at: 'tools/test', ...WORKSHOP, paths: [...WORKSHOP.paths, 'bench'] },
   { at: '*.config.*', paths: ['tools/compat'], dev: true, node: true },
