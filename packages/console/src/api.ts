@@ -94,6 +94,16 @@ export async function ask<T>(path: string, options?: Ask): Promise<T> {
   }
 }
 
+/** Asks for text. @throws Refusal */
+export async function askText(path: string): Promise<string> {
+  busy.value++
+  try {
+    return await (await send(path)).text()
+  } finally {
+    busy.value--
+  }
+}
+
 async function refusalIn(response: Response): Promise<Refusal> {
   const { status } = response
   // Sound: every member is checked before use.

@@ -20,7 +20,7 @@ export function App(): JSX.Element {
   if (person.value === null) return <SignInPage />
   const Page = found?.page
   return (
-    <Shell pages={PAGES} here={found?.name ?? ''}>
+    <Shell pages={PAGES} here={found?.of ?? found?.name ?? ''}>
       {Page ? (
         <Page rest={path.slice(1)} />
       ) : (

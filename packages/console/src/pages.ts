@@ -1,13 +1,20 @@
 // The pages, in the order of the navigation.
 
 import type { JSX } from 'preact'
-import type { NavigationEntry } from './parts/shell.tsx'
 import { ApprovalsPage } from './pages/approvals.tsx'
+import { CallPage } from './pages/call.tsx'
+import { FreezePage } from './pages/freeze.tsx'
+import { LivePage } from './pages/live.tsx'
+import type { NavigationEntry } from './parts/shell.tsx'
 
 interface PageEntry extends NavigationEntry {
   readonly page: (props: { readonly rest: readonly string[] }) => JSX.Element
 }
 
 export const PAGES: readonly PageEntry[] = [
+  { name: 'live', title: 'Live', icon: 'live', page: LivePage },
   { name: 'approvals', title: 'Approvals', icon: 'approvals', page: ApprovalsPage },
+  { name: 'freeze', title: 'Freeze', icon: 'freeze', page: FreezePage },
+  // A part of the live page for the navigation.
+  { name: 'call', title: 'Call', of: 'live', icon: 'live', page: CallPage },
 ]

@@ -35,7 +35,7 @@ export function duration(milliseconds: number): string {
 }
 
 /** A number with thin gaps between thousands. */
-function grouped(count: number): string {
+export function grouped(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, '\u202f')
 }
 

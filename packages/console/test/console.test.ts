@@ -160,6 +160,144 @@ describe.skipIf(browserPath === undefined)('the console', () => {
     })
   })
 
+  describe('live', () => {
+    it('shows a decision as it happens, and its effect', async () => {
+      await open('live')
+      await page.getByText('decisions as they happen').waitFor()
+      const { receipt } = await rig.call('notes/read', { name: 'live' }, { session_id: 'live-1' })
+      const row = page.locator(`a[href="/console/call/${receipt}"]`)
+      await row.waitFor()
+      expect(await row.innerText()).toMatch(/ALLOW[^]*notes\/read[^]*agent:shop[^]*RULE_ALLOWED/)
+      await report(receipt)
+      await row.getByText('completed').waitFor()
+    })
+
+    it('filters by the address, searches, and pauses', async () => {
+      await rig.call('disk/format', {})
+      await open('live?verdict=DENY')
+      await page.getByText('disk/format').first().waitFor()
+      expect(await page.locator('.calls .chip.good').count()).toBe(0)
+      await page.getByLabel('Search').fill('no such name')
+      await page.getByText('No call fits').waitFor()
+      expect(page.url()).toContain('text=no+such+name')
+      await page.getByLabel('Search').fill('')
+      await page.getByRole('button', { name: 'Pause' }).click()
+      const { receipt } = await rig.call('disk/paused', {})
+      await page.getByRole('button', { name: 'Continue (1 new)' }).click()
+      await page.locator(`a[href="/console/call/${receipt}"]`).waitFor()
+    })
+
+    it('is used with the keyboard alone', async () => {
+      await open('live')
+      await page.locator('.calls a').first().waitFor()
+      await page.keyboard.press('j')
+      await page.keyboard.press('j')
+      await page.locator('.calls a[data-place="1"]:focus').waitFor()
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      expect(page.url()).toContain('/console/call/')
+    })
+
+    async function report(decision: string): Promise<void> {
+      const token = await rig.token('agent', 'agent:shop')
+      await rig.post(token, '/v1/effects', { decision, status: 'COMPLETED', output: 'milk' })
+    }
+  })
+
+  describe('a call', () => {
+    it('shows its gates and its rule, and is proved in the browser', async () => {
+      const { receipt } = await rig.call('notes/write', { name: 'x' })
+      await open(`call/${receipt}`)
+      await page.getByText('verified in this browser').waitFor()
+      expect(await page.locator('.gate.decided').innerText()).toBe('policy\ndecided')
+      expect(await page.locator('mark').innerText()).toContain('id: notes, allow: "notes/*"')
+      expect(await page.locator('svg.path .node.root').count()).toBe(1)
+    })
+
+    it('says so if the gateway gives a receipt that its ledger does not have', async () => {
+      const { receipt } = await rig.call('notes/write', { name: 'y' })
+      const forger = await page.context().newPage()
+      await forger.route(`**/v1/receipts/${receipt}`, async (route) => {
+        const entry = (await (await route.fetch()).json()) as { envelope: string }
+        const payload = Buffer.from((JSON.parse(entry.envelope) as { payload: string }).payload, 'base64')
+        const forged = Buffer.from(payload.toString().replace('agent:shop', 'agent:shoq')).toString('base64')
+        await route.fulfill({
+          json: { ...entry, envelope: entry.envelope.replace(payload.toString('base64'), forged) },
+        })
+      })
+      await forger.goto(`${rig.url}/console/call/${receipt}`)
+      await forger.getByText('This receipt is not proved.').waitFor()
+      expect(await forger.getByText('verified in this browser').count()).toBe(0)
+      await forger.close()
+    })
+  })
+
+  describe('freeze', () => {
+    it('needs the name typed, stops the agent, and is on every page', async () => {
+      await open('freeze')
+      await page.getByLabel('Principal', { exact: true }).fill('agent:shop')
+      await page.getByText('It stops what made the last').waitFor()
+      const button = page.getByRole('button', { name: 'Freeze' })
+      expect(await button.isDisabled()).toBe(true)
+      await page.getByLabel('To confirm, type').fill('agent:sho')
+      expect(await button.isDisabled()).toBe(true)
+      await page.getByLabel('To confirm, type').fill('agent:shop')
+      await button.click()
+      await page.getByText('Frozen: principal agent:shop').waitFor()
+      expect(await rig.call('notes/read')).toMatchObject({ verdict: 'DENY', rung: 'freeze' })
+      await page.getByRole('link', { name: 'Live' }).click()
+      await page.getByText('Frozen: principal agent:shop').waitFor()
+    })
+
+    it('is lifted the same way, and not by an auditor', async () => {
+      const auditor = await browser.signedIn(await rig.token('auditor', 'user:aude'), '/console/freeze')
+      await auditor.getByText('by user:olga since').waitFor()
+      expect(await auditor.locator('main').getByRole('button').count()).toBe(0)
+      await auditor.context().close()
+      await open('freeze')
+      await page.getByRole('button', { name: 'Lift' }).click()
+      await page.getByLabel('To confirm, type').first().fill('agent:shop')
+      await page.getByRole('button', { name: 'Lift the freeze' }).click()
+      await page.getByText('Nothing is frozen').waitFor()
+      expect(await rig.call('notes/read')).toMatchObject({ verdict: 'ALLOW' })
+    })
+  })
+
+  it('shows every text of an agent only as text', async () => {
+    const hostile = `"><img src=x onerror="globalThis.hit=1"><script>globalThis.hit=1</script>\u202e{{x}}javascript:`
+    const short = '<img src=x onerror=globalThis.hit=1>'
+    const agent = await rig.token('agent', short)
+    const call = {
+      tool: 'mail/send',
+      session_id: short,
+      arguments: { to: 'a@news.example.org', [hostile]: [hostile] },
+    }
+    const asked = await rig.post(agent, '/v1/evaluate', call)
+    await rig.post(agent, '/v1/evaluate', { tool: short, session_id: short })
+    const admin = await rig.token('admin', 'user:<b>ada</b>')
+    await rig.post(admin, '/v1/freeze', {
+      scope: 'tool',
+      target: short,
+      frozen: true,
+      because: hostile.slice(0, 100),
+    })
+    const places = [
+      'live',
+      `call/${asked.receipt}`,
+      'freeze',
+      'approvals',
+      `approvals/${asked.approval ?? ''}`,
+    ]
+    for (const place of places) {
+      await open(place)
+      await page.getByText(short).first().waitFor()
+      expect(await page.locator('#app img, #app script, #app b').count(), place).toBe(0)
+      expect(await page.locator('a[href^="javascript:"]').count(), place).toBe(0)
+    }
+    expect(await page.locator('pre.json').innerText()).toContain('u{202e}')
+    expect(await page.evaluate(() => 'hit' in globalThis)).toBe(false)
+  })
+
   it('no page had a fault, and none reached another host', () => {
     expect(browser.faults).toEqual([])
     expect(browser.strangers).toEqual([])

@@ -46,7 +46,7 @@ describe.skipIf(browserPath === undefined)('the pages of the console', () => {
         if (!name.startsWith(only)) continue
         await page.goto(rig.url + path)
         await page.locator('main[data-ready="true"]').waitFor()
-        expect(await faultsOf(page, `${name}-${width}-${theme}`), name).toEqual([])
+        expect.soft(await faultsOf(page, `${name}-${width}-${theme}`), name).toEqual([])
       }
       await context.close()
     })

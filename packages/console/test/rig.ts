@@ -51,6 +51,8 @@ export interface ConsoleRig {
   readonly gateway: Gateway
   /** Issues a token. */
   token(role: Role, principal: string, groups?: readonly string[]): Promise<string>
+  /** Sends a body with a token. */
+  post(bearer: string, path: string, body: object): Promise<Answer>
   /** Sends a call of an agent. */
   call(tool: string, args?: Json, more?: Readonly<Record<string, Json>>): Promise<Answer>
   /** Sends a browser call of an agent on a page that the Sentinel has observed. */
@@ -87,6 +89,7 @@ export async function startGateway(policy: string = POLICY): Promise<ConsoleRig>
     url: served.url,
     gateway,
     token,
+    post,
     call: (tool, args = {}, more = {}) =>
       post(agent, '/v1/evaluate', { tool, arguments: args, session_id: 's1', ...more }),
     async click(args, page) {

@@ -30,7 +30,7 @@ export const SHOP = {
 export async function tellStory(rig: ConsoleRig): Promise<Story> {
   const admin = await rig.token('admin', 'user:ada')
   for (const name of ['shopping', 'travel', 'ideas']) await rig.call('notes/read', { name })
-  await rig.call('notes/write', { name: 'ideas', text: 'a house by the sea' })
+  const first = await rig.call('notes/write', { name: 'ideas', text: 'a house by the sea' })
   await rig.call('disk/format', { device: '/dev/sda' })
   const mail = await rig.call('mail/send', { to: 'ann@partner.example.org', subject: 'Offer', text: LETTER })
   await rig.call('pay/invoice', {
@@ -49,6 +49,10 @@ export async function tellStory(rig: ConsoleRig): Promise<Story> {
     admin,
     mail: id,
     places: {
+      live: '/console/live',
+      call: `/console/call/${first.receipt}`,
+      'call-asked': `/console/call/${id}`,
+      freeze: '/console/freeze',
       approvals: '/console/approvals',
       approval: `/console/approvals/${id}`,
       'approval-page': `/console/approvals/${click.approval ?? ''}`,

@@ -17,6 +17,8 @@ export interface NavigationEntry {
   readonly name: string
   readonly title: string
   readonly icon: IconName
+  /** The page that it belongs to. It is then not in the navigation itself. */
+  readonly of?: string
 }
 
 interface ShellProps {
@@ -71,24 +73,26 @@ function Navigation({ pages, here }: Pick<ShellProps, 'pages' | 'here'>): JSX.El
   return (
     <nav aria-label="Pages">
       <ul>
-        {pages.map(({ name, title, icon }) => (
-          <li key={name}>
-            <a href={hrefOf([name])} aria-current={name === here ? 'page' : undefined}>
-              <Icon name={icon} />
-              <span>{title}</span>
-              {name === 'approvals' && waiting.value > 0 && (
-                <span class="count" aria-label={`${waiting.value} waiting`}>
-                  {waiting}
-                </span>
-              )}
-              {name === 'freeze' && (freezes.value?.length ?? 0) > 0 && (
-                <span class="count cold" aria-label={`${freezes.value?.length ?? 0} in force`}>
-                  {freezes.value?.length}
-                </span>
-              )}
-            </a>
-          </li>
-        ))}
+        {pages
+          .filter(({ of }) => of === undefined)
+          .map(({ name, title, icon }) => (
+            <li key={name}>
+              <a href={hrefOf([name])} aria-current={name === here ? 'page' : undefined}>
+                <Icon name={icon} />
+                <span>{title}</span>
+                {name === 'approvals' && waiting.value > 0 && (
+                  <span class="count" aria-label={`${waiting.value} waiting`}>
+                    {waiting}
+                  </span>
+                )}
+                {name === 'freeze' && (freezes.value?.length ?? 0) > 0 && (
+                  <span class="count cold" aria-label={`${freezes.value?.length ?? 0} in force`}>
+                    {freezes.value?.length}
+                  </span>
+                )}
+              </a>
+            </li>
+          ))}
       </ul>
     </nav>
   )
