@@ -25,16 +25,11 @@ import type { Holder, Paint } from './paint.ts'
 import type { Run } from './text.ts'
 import { createWalk } from './walk.ts'
 
-/** A text whose judgement waits until everything that may cover it is known. */
-export interface Waiting {
-  readonly run: Run
-  readonly piece: Piece
-}
-
 /** The texts, controls and layers of one document. */
 export interface DocumentRead {
   readonly pieces: Piece[]
-  readonly waiting: Waiting[]
+  /** Texts whose judgement waits until everything that may cover them is known. */
+  readonly waiting: Run[]
   readonly controls: Control[]
   readonly notes: Note[]
   readonly sheets: Sheets

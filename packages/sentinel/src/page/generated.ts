@@ -68,9 +68,7 @@ function judge(style: CSSStyleDeclaration, paint: Paint, own: Own): AwayCode | u
   const colour = colourOf(style.webkitTextFillColor)
   const outlined = (): boolean => style.textShadow !== 'none'
   const isClear = style.backgroundColor === 'rgba(0, 0, 0, 0)' && style.backgroundImage === 'none'
-  const byOwn = isClear
-    ? byColour({ colour, outlined }, opacity, paint.back, paint.through)
-    : 'UNRESOLVED_PAINT'
+  const byOwn = isClear ? byColour(colour, opacity, paint.back, paint.through, outlined) : 'UNRESOLVED_PAINT'
   if (byOwn) return byOwn
   // There is no way to measure where it is drawn, so anything that could move it away makes it unknown.
   const { position, transform, textIndent, clipPath, filter, maskImage } = style

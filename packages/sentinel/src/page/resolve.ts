@@ -6,7 +6,7 @@ import type { Area } from './area.ts'
 import { dataOf, hostOrParent, parentOf, rangeIn, typeOf } from './native.ts'
 import { placeOf } from './path.ts'
 import { areasOf, isTiny, judgePlace, judgeWord, type Run } from './text.ts'
-import type { DocumentRead, Waiting } from './document.ts'
+import type { DocumentRead } from './document.ts'
 
 const MOST_WORDS = 5_000
 
@@ -15,13 +15,14 @@ export function resolve(document: Document, read: DocumentRead): Piece[] {
   const range = rangeIn(document)
   const split = new Map<Piece, readonly Piece[]>()
   let words = MOST_WORDS
-  for (const { piece, run } of read.waiting) {
+  for (const run of read.waiting) {
+    const { piece } = run
     const away = judge(run, read)
     if (away !== 'mixed') piece.away = away
     else if (run.drawing) piece.away = 'UNRESOLVED_PAINT'
     else if (words <= 0) piece.away = 'CLIPPED_TEXT'
     else {
-      const parts = wordsOf(run, piece, range, read)
+      const parts = wordsOf(run, range, read)
       words -= parts.length
       split.set(piece, parts)
     }
@@ -76,12 +77,13 @@ function leastStretch({ a, b, c, d }: DOMMatrix): number {
 }
 
 /** The words of a text, joined where neighbours have the same answer. */
-function wordsOf(run: Run, piece: Piece, range: Range, { sheets, reach, offset }: DocumentRead): Piece[] {
-  const data = dataOf(run.node)
+function wordsOf(run: Run, range: Range, { sheets, reach, offset }: DocumentRead): Piece[] {
+  const { node, piece } = run
+  const data = dataOf(node)
   const parts: { text: string; away: AwayCode | undefined; area: Area }[] = []
   for (const { 0: word, index } of data.matchAll(/[^\s]{1,64}/g)) {
-    range.setStart(run.node, index)
-    range.setEnd(run.node, index + word.length)
+    range.setStart(node, index)
+    range.setEnd(node, index + word.length)
     const [area] = areasOf(range)
     if (!area) continue
     const away = judgeWord(run, area, sheets, reach)
@@ -93,8 +95,8 @@ function wordsOf(run: Run, piece: Piece, range: Range, { sheets, reach, offset }
     text,
     away,
     gap: i === 0 ? piece.gap : '',
-    place: () => placeOf(run.node, offset, area),
-    node: run.node,
+    place: () => placeOf(node, offset, area),
+    node,
   }))
 }
 
@@ -104,17 +106,17 @@ const MAX_PART_LENGTH = 20
 /** Texts of many small parts whose order on the screen is not that of the document. */
 export function reorderedIn({ waiting, offset }: DocumentRead): Aside[] {
   const asides: Aside[] = []
-  let group: Waiting[] = []
+  let group: Run[] = []
   const finish = (): void => {
     const text = group.length >= LEAST_RUN ? seenOrder(group) : undefined
     const [first] = group
-    if (text !== undefined && first) asides.push({ text, place: () => placeOf(first.run.node, offset) })
+    if (text !== undefined && first) asides.push({ text, place: () => placeOf(first.node, offset) })
     group = []
   }
   for (const each of waiting) {
     const last = group.at(-1)
-    const isShort = each.run.text.length <= MAX_PART_LENGTH && each.piece.away === undefined
-    if (!isShort || (last && !areNear(last.run, each.run))) finish()
+    const isShort = each.text.length <= MAX_PART_LENGTH && each.piece.away === undefined
+    if (!isShort || (last && !areNear(last, each))) finish()
     if (isShort) group.push(each)
   }
   finish()
@@ -131,8 +133,8 @@ function middle({ lines: [line] }: Run): readonly [x: number, y: number] {
 }
 
 /** The text in rows from left to right; undefined if that is the order of the document. */
-function seenOrder(group: readonly Waiting[]): string | undefined {
-  const parts = group.map(({ run }) => ({ run, x: middle(run)[0], y: middle(run)[1] }))
+function seenOrder(group: readonly Run[]): string | undefined {
+  const parts = group.map((run) => ({ run, x: middle(run)[0], y: middle(run)[1] }))
   const sorted = [...parts].sort((a, b) => (Math.abs(a.y - b.y) > 6 ? a.y - b.y : a.x - b.x))
   if (sorted.every((part, i) => part === parts[i])) return undefined
   let text = ''

@@ -4,12 +4,14 @@ import type { AwayCode } from '../codes.ts'
 import { common, sizeOf, type Area } from './area.ts'
 import { colourOf, legibility, type Back, type Rgba } from './colour.ts'
 import type { Drawn } from './drawn.ts'
+import type { Piece } from '../pieces.ts'
 import type { Sheets } from './layers.ts'
-import { attributeOf, hostOrParent, isNamed, isRendered, linesOf, typeOf } from './native.ts'
+import { attributeOf, hostOrParent, isNamed, isRendered, isSvg, linesOf, typeOf } from './native.ts'
 import { isInShapes, seenPart, type Paint } from './paint.ts'
 
 /** A text with what its judgement needs. */
 export interface Run {
+  readonly piece: Piece
   readonly node: Text
   readonly text: string
   readonly paint: Paint
@@ -24,13 +26,12 @@ export interface Letters {
   readonly away: AwayCode | undefined
   readonly size: number
   readonly colour: Rgba | undefined
-  /** Whether a shadow or an outline may show letters whose colour does not. */
-  readonly outlined: () => boolean
   readonly transform: string
   /** Whether the letters are drawn from right to left against their script. */
   readonly reversed: boolean
   /** The place of their element in the document. */
   readonly order: number
+  readonly element: Element
 }
 
 /** Reads how the text directly inside of an element is drawn. */
@@ -47,11 +48,10 @@ export function lettersOf(drawn: Drawn, isDrawing: boolean): Letters {
       : isStroked(style, fontSize)
         ? undefined
         : colour,
-    // Asks again: a style that is kept until the end of the scan costs more.
-    outlined: () => isOutlined(getComputedStyle(element), isDrawing),
     transform: textTransform,
     reversed: unicodeBidi.endsWith('override') && style.direction === 'rtl',
     order,
+    element,
   }
 }
 
@@ -74,8 +74,10 @@ function isClosed(element: Element): boolean {
   return isNamed(element, 'details') && attributeOf(element, 'open') === null
 }
 
-function isOutlined(style: CSSStyleDeclaration, isDrawing: boolean): boolean {
-  if (isDrawing) return style.stroke !== 'none'
+/** Whether a shadow or an outline may show letters whose colour does not. Few texts need their style a second time. */
+function isOutlined({ element }: Letters): boolean {
+  const style = getComputedStyle(element)
+  if (isSvg(element)) return style.stroke !== 'none'
   return style.textShadow !== 'none' || style.webkitTextStrokeWidth !== '0px'
 }
 
@@ -167,17 +169,18 @@ function judgePoint(run: Run, area: Area, x: number, y: number, sheets: Sheets):
   const { covered, unsure, back } = sheets.at(x, y, area, paint, letters.order)
   if (covered) return 'COVERED_TEXT'
   if (unsure) return 'UNRESOLVED_PAINT'
-  return byColour(letters, paint.opacity, back, paint.through)
+  return byColour(letters.colour, paint.opacity, back, paint.through, () => isOutlined(letters))
 }
 
 const UNREADABLE = 0.2
 
 /** Judges letters by their colour on a background. */
 export function byColour(
-  { colour, outlined }: Pick<Letters, 'colour' | 'outlined'>,
+  colour: Rgba | undefined,
   opacity: number,
   back: Back,
   through: Paint['through'],
+  outlined: () => boolean,
 ): AwayCode | undefined {
   if (!colour) return 'UNRESOLVED_PAINT'
   if (colour[3] * opacity < UNREADABLE) {

@@ -209,7 +209,7 @@ export function createWalk(
     const lines = drawing ? [boxIn(own)] : areasOf(range)
     if (lines.length === 0) piece.away = 'NOT_RENDERED'
     else if (paint.away) piece.away = paint.away
-    else waiting.push({ piece, run: { node, text: words, paint, letters, lines, drawing } })
+    else waiting.push({ piece, node, text: words, paint, letters, lines, drawing })
   }
 
   function comment(node: CharacterData): void {
