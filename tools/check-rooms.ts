@@ -156,7 +156,17 @@ const ROOMS: readonly Room[] = [
   {
     at: 'packages/gateway/src/cli',
     paths: [
-      ...gateway('open.ts', 'rotate.ts', 'serve.ts', 'api', 'config', 'keyring.ts', 'tokens.ts'),
+      ...gateway(
+        'open.ts',
+        'join.ts',
+        'ledger-store.ts',
+        'rotate.ts',
+        'serve.ts',
+        'api',
+        'config',
+        'keyring.ts',
+        'tokens.ts',
+      ),
       ...gateway('open-view.ts', 'seal-key.ts', 'webhook', 'telemetry', 'mcp', 'llm', 'tools', 'workbench'),
       ...gateway('browser', 'files'),
       ...FROM_ANYWHERE,
@@ -168,7 +178,16 @@ const ROOMS: readonly Room[] = [
   {
     at: 'packages/gateway/src/open.ts',
     paths: [
-      ...gateway('open-view.ts', 'store', 'keyring.ts', 'seal-key.ts', 'config', 'tokens.ts', 'upkeep.ts'),
+      ...gateway(
+        'open-view.ts',
+        'ledger-store.ts',
+        'store',
+        'keyring.ts',
+        'seal-key.ts',
+        'config',
+        'tokens.ts',
+        'upkeep.ts',
+      ),
       ...gateway('sign-in'),
       ...FROM_ANYWHERE,
     ],
@@ -177,14 +196,25 @@ const ROOMS: readonly Room[] = [
   },
   {
     at: 'packages/gateway/src/open-view.ts',
-    paths: [...gateway('store', 'config', 'seal-key.ts'), ...FROM_ANYWHERE],
+    paths: [...gateway('ledger-store.ts', 'store', 'config', 'seal-key.ts'), ...FROM_ANYWHERE],
     packages: ['evidence'],
   },
   {
     at: 'packages/gateway/src/rotate.ts',
-    paths: [...gateway('store', 'keyring.ts', 'config'), ...FROM_ANYWHERE],
+    paths: [...gateway('ledger-store.ts', 'store', 'keyring.ts', 'config'), ...FROM_ANYWHERE],
     packages: [...KERNEL, 'evidence'],
     node: true,
+  },
+  {
+    at: 'packages/gateway/src/ledger-store.ts',
+    paths: [...gateway('store', 'config'), ...FROM_ANYWHERE],
+    node: true,
+  },
+  {
+    at: 'packages/gateway/src/join.ts',
+    paths: [...gateway('ledger-store.ts', 'keyring.ts', 'config'), ...FROM_ANYWHERE],
+    types: gateway('store'),
+    packages: ['evidence'],
   },
   {
     at: 'packages/gateway/src/upkeep.ts',
@@ -334,7 +364,7 @@ const ROOMS: readonly Room[] = [
     npm: ['@photostructure/sqlite', 'pg'],
     node: true,
     // What several stores share.
-    shelf: ['guard', 'heads', 'opened', 'seal', 'service', 'tiles'],
+    shelf: ['fsck-report', 'guard', 'heads', 'opened', 'seal', 'service', 'tiles'],
   },
   {
     at: 'packages/gateway/src/keyring.ts',

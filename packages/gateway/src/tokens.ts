@@ -125,6 +125,7 @@ const FORM = /^tg_(?:agent|host|sentinel|operator|admin|auditor|metrics)_[A-Za-z
 /** Loads the tokens from the ledger of a kernel. Revokes those of earlier runs. `subjects` has the callers of an issuer. */
 export async function openTokens(kernel: Kernel, subjects?: Subjects): Promise<Tokens> {
   const tokens = new Tokens(kernel, await knownTokens(kernel), subjects)
+  kernel.followers.add((names) => tokens.takeUp(names))
   await tokens.endRun()
   return tokens
 }
@@ -139,6 +140,15 @@ export class Tokens {
     this.#kernel = kernel
     this.#subjects = subjects
     this.#known = new Map(known.map((info) => [info.hash, info]))
+  }
+
+  /** Takes up tokens that another gateway of the ledger has issued or revoked. */
+  async takeUp(names: readonly string[]): Promise<void> {
+    const changed = names.filter((name) => name.startsWith(RECORD))
+    if (changed.length === 0) return
+    const known = await readTokens(this.#kernel, changed)
+    for (const name of changed) this.#known.delete(name.slice(RECORD.length))
+    for (const info of known) this.#known.set(info.hash, info)
   }
 
   /** The owner of a token; undefined if it is unknown, revoked or expired. Takes the same time for every unknown token. */
@@ -248,8 +258,14 @@ function changeOf({ hash, tenant, role, principal }: TokenInfo, change: ChangeOn
 const NO_TOKEN = '0'.repeat(64)
 
 /** The tokens in force. A record counts only if its newest receipt confirms it. */
-async function knownTokens({ store }: Kernel): Promise<readonly TokenInfo[]> {
-  const names = await store.list(RECORD, 'records')
+async function knownTokens(kernel: Kernel): Promise<readonly TokenInfo[]> {
+  return readTokens(kernel, await kernel.store.list(RECORD, 'records'))
+}
+
+async function readTokens(
+  { store, writer }: Kernel,
+  names: readonly string[],
+): Promise<readonly TokenInfo[]> {
   const stored = await store.load(names)
   return stored.flatMap(({ record, anchor }, i) => {
     const info = record === undefined ? undefined : readInfo(record)
@@ -265,7 +281,9 @@ async function knownTokens({ store }: Kernel): Promise<readonly TokenInfo[]> {
       change.tenant === info.tenant &&
       change.expires === momentOf(info.expires) &&
       (change.groups ?? []).join('\n') === info.groups.join('\n')
-    return confirmed ? [info] : []
+    if (!confirmed) return []
+    // A token for one run ends with the gateway that issued it, not with the others.
+    return [{ ...info, run: info.run && (writer === undefined || change.writer === writer) }]
   })
 }
 

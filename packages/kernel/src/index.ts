@@ -23,7 +23,7 @@ export {
 export { closeSessions, type IdleSession } from './ledger/retention.ts'
 export { NEW_PRINCIPAL, NEW_SESSION, type PrincipalState, type SessionState } from './ledger/session.ts'
 export { DEFAULT_STORAGE, endStorageDays } from './ledger/storage.ts'
-export type { Basis, Batch, Entry, Others, Store, Stored } from './ledger/store.ts'
+export type { Batch, Changes, Entry, Others, Store, Stored } from './ledger/store.ts'
 export { NOBODY, UNREADABLE } from './names.ts'
 export { openForLooking, openKernel, standings, type KernelOptions, type ReadableStore } from './open/open.ts'
 export { recordBlocked } from './road/blocked.ts'

@@ -31,9 +31,13 @@ export interface Host {
 /** A running kernel. Treat it as an opaque handle: only functions of this package change it. */
 export interface Kernel {
   readonly ledger: Ledger
+  /** Called with the names of records and anchors that other writers have changed, before anything is decided on them. */
+  readonly followers: Set<(names: readonly string[]) => Promise<void>>
   readonly host: Host
   readonly store: Store
   readonly tenant: string
+  /** The name of this writer, if the ledger has others. */
+  readonly writer: string | undefined
   readonly commit: 'plain' | 'salted'
   /** Whether calls are kept. Switched off while storage is short. */
   readonly keeping: { on: boolean }

@@ -33,6 +33,15 @@ function freezeName({ scope, target, tenant }: Pick<Freeze, 'scope' | 'target' |
   return scope === 'all' ? 'freeze\nall' : `freeze\n${scope}\n${tenant}\n${target ?? ''}`
 }
 
+/** Returns the subject of a freeze from the name that its receipts anchor. */
+export function freezeIn(name: string): Pick<Freeze, 'scope' | 'target' | 'tenant'> {
+  const [, scope = '', tenant = '', ...target] = name.split('\n')
+  // Safe cast: `freezeName` made the name.
+  return scope === 'all'
+    ? { scope: 'all', tenant: '' }
+    : { scope: scope as Freeze['scope'], tenant, target: target.join('\n') }
+}
+
 /** Returns an empty set of freezes. */
 export function createFreezes(): Freezes {
   const frozen = new Set<string>()

@@ -24,6 +24,8 @@ interface Observed {
 export interface Observing {
   /** Applies an observe receipt. */
   apply(observe: Pick<Observe, 'scope' | 'target' | 'tenant' | 'until' | 'time'>): void
+  /** Removes what was set under this name. */
+  forget(name: string): void
   /** Returns whether observe mode covers this call. `time` is the time of the ledger, `now` that of the clock. */
   includes(intent: Intent, time: number, now: number): boolean
   /** Returns when it ends for this call, in milliseconds; undefined if it is off. */
@@ -60,6 +62,7 @@ export function createObserving(): Observing {
       if (until === undefined) on.delete(name)
       else on.set(name, { scope, target, tenant, since, until: Date.parse(until) })
     },
+    forget: (name) => void on.delete(name),
     includes: (intent, time, now) => on.size > 0 && namesOf(intent).some((name) => has(name, time, now)),
     endOf(intent, time) {
       const ends = namesOf(intent).map((name) => on.get(name)?.until ?? 0)

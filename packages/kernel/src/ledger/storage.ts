@@ -54,7 +54,7 @@ export interface Storage {
   hasEnded(time: number): boolean
   /** Returns the number of denied principals. */
   denied(time: number): number
-  /** Restores a stored record; `time` is that of the newest receipt. */
+  /** Restores a stored record, or forgets it if it was removed; `time` is that of the newest receipt. */
   takeUp(name: string, record: string | undefined, time: number): void
 }
 
@@ -173,7 +173,11 @@ class Uses implements Storage {
 
   takeUp(name: string, record: string | undefined, time: number): void {
     const [tenant = '', principal = ''] = name.slice(STORAGE.length).split('\n')
-    const [day = NaN, bytes = NaN, denials] = (record ?? '').split(' ').map(Number)
+    if (record === undefined) {
+      this.#uses.delete(chargedName({ tenant, principal }))
+      return
+    }
+    const [day = NaN, bytes = NaN, denials] = record.split(' ').map(Number)
     // A damaged record counts as a fully used day.
     const isWhole = [day, bytes, denials ?? 0].every((each) => Number.isSafeInteger(each) && each >= 0)
     const use = isWhole

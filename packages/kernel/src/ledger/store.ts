@@ -21,18 +21,26 @@ export interface Batch {
 }
 
 /** The names that a batch was decided on. If another writer has changed one meanwhile, the batch is refused. */
-export interface Basis {
+interface Basis {
   readonly names: ReadonlySet<string>
   readonly prefixes: readonly string[]
+}
+
+/** The changes of other writers. */
+export interface Changes {
+  /** The names of records and anchors. */
+  readonly names: readonly string[]
+  /** The newest time of the ledger, in milliseconds since 1970. */
+  readonly time: number
 }
 
 /** The other writers of a ledger. */
 export interface Others {
   /**
-   * Returns the names of records and anchors that other writers have changed since the last call. Every later `load` has these
-   * changes, and every later batch is decided on them.
+   * Returns what other writers have changed since the last call. Every later `load` has these changes, and every later batch is
+   * decided on them.
    */
-  changes(): Promise<readonly string[]>
+  changes(): Promise<Changes>
   /** Makes the other writers wait until the next batch, so that no change of theirs can refuse it. */
   hold(): Promise<void>
   /** Ends `hold` without a batch. */

@@ -1,6 +1,6 @@
 // Room: opens a kernel on a store and restores the state that was in force. It runs once; no call passes through it.
 
-import { NO_HASH } from '@tollgate/evidence'
+import { NO_HASH, type ChainHead } from '@tollgate/evidence'
 import { createApprovals } from '../admin/approvals.ts'
 import { createCatalogue } from '../admin/catalogue.ts'
 import { createFreezes } from '../admin/freezes.ts'
@@ -10,7 +10,8 @@ import { createObservations } from '../gates/browser/observations.ts'
 import { createDelegations } from '../gates/delegation/delegations.ts'
 import { DEFAULT_RISK } from '../gates/session-risk/risk.ts'
 import { type Host, type Kernel, policyOf } from '../kernel.ts'
-import { WriterLedger } from '../ledger/ledger.ts'
+import { WriterLedger, type Ledger } from '../ledger/ledger.ts'
+import { SharedLedger } from '../ledger/shared-ledger.ts'
 import { createStorage, DEFAULT_STORAGE } from '../ledger/storage.ts'
 import type { Store } from '../ledger/store.ts'
 import type { Policy } from '../policy/parse/parse.ts'
@@ -18,7 +19,7 @@ import type { Pace } from '../rates.ts'
 import { recover } from '../road/closing.ts'
 import { LADDER, type StepStatus, describeLadder } from '../road/guardian.ts'
 import { createOpenings } from '../road/openings.ts'
-import { genesisOf, takeUp } from './resume.ts'
+import { genesisOf, RULES, takeUp, takeUpNamed } from './resume.ts'
 
 /** The options of a kernel. */
 export interface KernelOptions {
@@ -122,23 +123,19 @@ export async function openForLooking(
 
 /** Creates a kernel with all its state restored. */
 async function kernelOn(options: KernelOptions): Promise<Kernel> {
-  const { store, host, origin, writer, key, maxRemembered, maxWaiting } = options
+  const { store, host, origin } = options
   const head = await store.head()
   const genesis = await genesisOf(store, origin)
   const kernel: Kernel = {
-    ledger: new WriterLedger({
-      store,
-      origin,
-      writer,
-      key,
-      head,
-      now: () => host.now(),
-      ...(maxRemembered !== undefined && { maxRemembered }),
-      ...(maxWaiting !== undefined && { maxWaiting }),
+    ledger: ledgerOn(options, head, async (names) => {
+      await takeUpNamed(kernel, names)
+      for (const follow of kernel.followers) await follow(names)
     }),
+    followers: new Set(),
     host,
     store,
     tenant: options.tenant ?? 'default',
+    writer: store.others && options.writer,
     // A ledger that was created as salted stays salted.
     commit: genesis.commit === 'salted' ? 'salted' : (options.commit ?? 'plain'),
     keeping: { on: options.keep ?? false },
@@ -162,6 +159,24 @@ async function kernelOn(options: KernelOptions): Promise<Kernel> {
   }
   await takeUp(kernel, head ? Date.parse(head.time) : 0)
   return kernel
+}
+
+/** Returns the ledger for a store: with other writers or alone. */
+function ledgerOn(
+  { store, host, origin, writer, key, maxRemembered, maxWaiting }: KernelOptions,
+  head: ChainHead | undefined,
+  takeUpNames: (names: readonly string[]) => Promise<void>,
+): Ledger {
+  const own = {
+    ...{ store, origin, writer, key, head },
+    now: () => host.now(),
+    ...(maxRemembered !== undefined && { maxRemembered }),
+    ...(maxWaiting !== undefined && { maxWaiting }),
+  }
+  const { others } = store
+  return others
+    ? new SharedLedger({ ...own, others, prefixes: RULES, takeUp: takeUpNames })
+    : new WriterLedger(own)
 }
 
 /** Returns the status of every step under the policy in force for a tenant. */

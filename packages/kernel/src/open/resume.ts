@@ -18,6 +18,7 @@ import { DELEGATIONS, restoreDelegation } from '../gates/delegation/records.ts'
 import { KernelError } from '../error.ts'
 import { GENESIS } from '../ledger/genesis.ts'
 import type { Kernel } from '../kernel.ts'
+import { freezeIn } from '../admin/freezes.ts'
 import { OBSERVING } from '../admin/observing.ts'
 import { OPENINGS, type Opening } from '../road/openings.ts'
 import { parsePolicy } from '../policy/parse/parse.ts'
@@ -40,25 +41,58 @@ export async function genesisOf(store: Store, origin: string): Promise<Genesis> 
 
 /** Restores all state of a kernel. `time` is that of the newest receipt. */
 export async function takeUp(kernel: Kernel, time: number): Promise<void> {
-  for (const { anchor } of await allOf(kernel, 'freeze\n', 'anchors')) takeUpFreeze(kernel, anchor)
-  for (const { anchor } of await allOf(kernel, OBSERVING, 'anchors')) {
-    // Safe cast: only observe receipts anchor such names.
-    if (anchor) kernel.observing.apply(anchor as unknown as Observe)
+  for (const kept of KEPT_STATE) {
+    const names = await kernel.store.list(kept.prefix, kept.of)
+    await kept.takeUp(kernel, await foundUnder(kernel, names), time)
   }
-  for (const { name, record } of await allOf(kernel, 'flood\n', 'records')) {
-    const count = Number(record)
-    kernel.flooding.set(name.slice('flood\n'.length), Number.isSafeInteger(count) ? count : 0)
-  }
-  for (const { name, record } of await allOf(kernel, STORAGE, 'records')) {
-    kernel.storage.takeUp(name, record, time)
-  }
-  for (const request of await requestsOf(kernel)) kernel.approvals.set(request)
-  for (const opening of await openingsOf(kernel)) kernel.openings.add(opening)
-  for (const stored of await allOf(kernel, 'pin\n', 'anchors')) takeUpPin(kernel, stored)
-  for (const stored of await allOf(kernel, 'policy\n', 'anchors')) takeUpPolicy(kernel, stored)
-  for (const stored of await allOf(kernel, DELEGATIONS, 'anchors'))
-    await restoreDelegation(kernel, stored, time)
 }
+
+/** Takes up the stored state of these names, which other writers have changed, or whose change was dropped. */
+export async function takeUpNamed(kernel: Kernel, names: readonly string[]): Promise<void> {
+  const time = kernel.host.now()
+  for (const { prefix, also, takeUp: take } of KEPT_STATE) {
+    const own = names.filter((name) => name.startsWith(prefix))
+    const aliases = also === undefined ? [] : names.filter((name) => name.startsWith(also))
+    const all = [...new Set([...own, ...aliases.map((name) => prefix + name.slice(also?.length))])]
+    if (all.length > 0) await take(kernel, await foundUnder(kernel, all), time)
+  }
+}
+
+/** State that a kernel keeps in memory: the names it is stored under, and how it is taken up. */
+interface KeptState {
+  readonly prefix: string
+  /** Whether the records or the anchors with this prefix are all of it. */
+  readonly of: 'records' | 'anchors'
+  /** A second prefix of names with the same ending, whose change concerns the same state. */
+  readonly also?: string
+  /** Takes up what is stored under some names. If nothing is stored, the state is removed. */
+  readonly takeUp: (kernel: Kernel, found: readonly Found[], time: number) => void | Promise<void>
+}
+
+function each(
+  take: (kernel: Kernel, found: Found, time: number) => void | Promise<void>,
+): KeptState['takeUp'] {
+  return async (kernel, all, time) => {
+    for (const found of all) await take(kernel, found, time)
+  }
+}
+
+const KEPT_STATE: readonly KeptState[] = [
+  { prefix: 'freeze\n', of: 'anchors', takeUp: each(takeUpFreeze) },
+  { prefix: OBSERVING, of: 'anchors', takeUp: each(takeUpObserving) },
+  { prefix: 'flood\n', of: 'records', takeUp: each(takeUpFlood) },
+  { prefix: STORAGE, of: 'records', takeUp: each(takeUpStorage) },
+  { prefix: requestName(''), of: 'records', also: answerName(''), takeUp: takeUpRequests },
+  { prefix: OPENINGS, of: 'records', takeUp: takeUpOpenings },
+  { prefix: 'pin\n', of: 'anchors', takeUp: each(takeUpPin) },
+  { prefix: 'policy\n', of: 'anchors', takeUp: each(takeUpPolicy) },
+  { prefix: DELEGATIONS, of: 'anchors', takeUp: each(takeUpDelegation) },
+]
+
+/** The prefixes of names that a decision may depend on without reading them: the rules for everyone. */
+export const RULES: readonly string[] = [
+  ...['freeze\n', OBSERVING, 'flood\n', requestName(''), answerName(''), 'pin\n', 'policy\n', DELEGATIONS],
+]
 
 interface Found {
   readonly name: string
@@ -66,10 +100,6 @@ interface Found {
   readonly anchor: JsonObject | undefined
   /** Id of the anchoring receipt. */
   readonly id: string
-}
-
-async function allOf(kernel: Kernel, prefix: string, of: 'records' | 'anchors'): Promise<readonly Found[]> {
-  return foundUnder(kernel, await kernel.store.list(prefix, of))
 }
 
 async function foundUnder({ store }: Kernel, names: readonly string[]): Promise<readonly Found[]> {
@@ -82,21 +112,46 @@ async function foundUnder({ store }: Kernel, names: readonly string[]): Promise<
   })
 }
 
-function takeUpFreeze(kernel: Kernel, anchor: JsonObject | undefined): void {
+function takeUpFreeze({ freezes }: Kernel, { name, anchor }: Found): void {
   // Safe cast: only freeze receipts anchor such names.
-  if (anchor) kernel.freezes.apply(anchor as unknown as Freeze)
+  if (anchor) freezes.apply(anchor as unknown as Freeze)
+  else freezes.apply({ ...freezeIn(name), frozen: false })
+}
+
+function takeUpObserving({ observing }: Kernel, { name, anchor }: Found): void {
+  // Safe cast: only observe receipts anchor such names.
+  if (anchor) observing.apply(anchor as unknown as Observe)
+  else observing.forget(name)
+}
+
+function takeUpFlood({ flooding }: Kernel, { name, record }: Found): void {
+  const of = name.slice('flood\n'.length)
+  const count = Number(record)
+  if (record === undefined) flooding.delete(of)
+  else flooding.set(of, Number.isSafeInteger(count) ? count : 0)
+}
+
+function takeUpStorage({ storage }: Kernel, { name, record }: Found, time: number): void {
+  storage.takeUp(name, record, time)
 }
 
 /**
- * Returns the requests that are still in use, oldest first. The ledger alone proves that a request was opened and how it was
+ * Takes up requests that are still in use, oldest first. The ledger alone proves that a request was opened and how it was
  * answered; a record that contradicts the ledger is ignored.
  */
-async function requestsOf(kernel: Kernel): Promise<readonly ApprovalRequest[]> {
-  const opened = await allOf(kernel, requestName(''), 'records')
+async function takeUpRequests(kernel: Kernel, opened: readonly Found[]): Promise<void> {
+  const { approvals } = kernel
   const ids = opened.map(({ name }) => name.slice(requestName('').length))
   const answers = await foundUnder(kernel, ids.map(answerName))
-  const requests = opened.map((found, i) => readRequest(found, answers[i]))
-  return requests.filter((request) => request !== undefined).sort((a, b) => a.clock - b.clock)
+  const requests = opened.map((found, i) =>
+    found.record === undefined ? undefined : readRequest(found, answers[i]),
+  )
+  ids.forEach((id, i) => {
+    const known = requests[i] ? undefined : approvals.find({ id })
+    if (known) approvals.remove(known)
+  })
+  const used = requests.filter((request) => request !== undefined)
+  for (const request of used.sort((a, b) => a.clock - b.clock)) approvals.set(request)
 }
 
 function readRequest(
@@ -143,13 +198,15 @@ export function readAnswer(approval: Approval, id: string): Answer {
   }
 }
 
-/** Returns the open calls, oldest first. */
-async function openingsOf(kernel: Kernel): Promise<readonly Opening[]> {
-  const found = await allOf(kernel, OPENINGS, 'records')
-  // Safe cast: only openings are stored under such a name.
-  return found
-    .map(({ name, record }) => readRecord(name, record) as Opening)
-    .sort((a, b) => a.clock - b.clock)
+/** Takes up open calls, oldest first. */
+function takeUpOpenings({ openings }: Kernel, found: readonly Found[]): void {
+  const open: Opening[] = []
+  for (const { name, record } of found) {
+    // Safe cast: only openings are stored under such a name, which ends with the id.
+    if (record !== undefined) open.push(readRecord(name, record) as Opening)
+    else openings.remove(name.slice(name.lastIndexOf('\n') + 1))
+  }
+  for (const opening of open.sort((a, b) => a.clock - b.clock)) openings.add(opening)
 }
 
 function readRecord(name: string, record: string | undefined): unknown {
@@ -166,10 +223,15 @@ function readRecord(name: string, record: string | undefined): unknown {
 }
 
 /** A pin whose definition is lost, or differs from its receipt, blocks every call until the tool is pinned again. */
-function takeUpPin({ catalogue }: Kernel, { record, anchor }: Found): void {
+function takeUpPin({ catalogue }: Kernel, { name, record, anchor }: Found): void {
   // Safe cast: only pin receipts anchor such names.
-  const { op, tool, definition_hash: hash } = anchor as unknown as Pin
-  if (op === 'pin') catalogue.setPin(tool, readPin(catalogue, record, hash) ?? { hash, schema: LOST_PIN })
+  const pin = anchor as unknown as Pin | undefined
+  if (pin?.op !== 'pin') {
+    catalogue.setPin(name.slice('pin\n'.length), undefined)
+    return
+  }
+  const { tool, definition_hash: hash } = pin
+  catalogue.setPin(tool, readPin(catalogue, record, hash) ?? { hash, schema: LOST_PIN })
 }
 
 function readPin(catalogue: Catalogue, record: string | undefined, hash: string): Pinned | undefined {
@@ -188,10 +250,18 @@ const LOST_PIN: ArgumentsSchema = {
 }
 
 /** A policy counts only if its text has the hash in the receipt and still parses. Otherwise the tenant has no policy. */
-function takeUpPolicy({ policies }: Kernel, { record, anchor }: Found): void {
-  if (record === undefined) return
+function takeUpPolicy({ policies }: Kernel, { name, record, anchor }: Found): void {
+  const tenant = name.slice('policy\n'.length)
+  const parsed = record === undefined ? undefined : parsePolicy(record)
   // Safe cast: only policy receipts anchor such names.
-  const { tenant, policy_hash } = anchor as unknown as PolicyActivation
-  const parsed = parsePolicy(record)
-  if (parsed.ok && parsed.policy.hash === policy_hash) policies.set(tenant, parsed.policy)
+  const hash = (anchor as unknown as PolicyActivation | undefined)?.policy_hash
+  if (parsed?.ok === true && parsed.policy.hash === hash) policies.set(tenant, parsed.policy)
+  else policies.delete(tenant)
+}
+
+async function takeUpDelegation(kernel: Kernel, found: Found, time: number): Promise<void> {
+  const [tenant = '', id = ''] = found.name.slice(DELEGATIONS.length).split('\n')
+  const known = kernel.delegations.get(tenant, id)
+  if (!found.anchor && known) kernel.delegations.forget(known)
+  await restoreDelegation(kernel, found, time)
 }

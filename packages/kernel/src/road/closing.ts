@@ -206,7 +206,7 @@ export function mustCloseSome({ host, approvals, openings }: Kernel): boolean {
 /** Closes calls that a crash left open. Advised calls that may still be reported stay open. */
 export async function recover(kernel: Kernel): Promise<void> {
   if (kernel.openings.size === 0) return
-  const due = kernel.openings.all().map((opening) => dueNow(kernel, opening))
+  const due = ownOpenings(kernel).map((opening) => dueNow(kernel, opening))
   await kernel.ledger.append({
     reserved: true,
     reads: due.flatMap(readsFor),
@@ -226,6 +226,11 @@ export async function recover(kernel: Kernel): Promise<void> {
       for (const { opening } of lost) kernel.openings.remove(opening.id)
     },
   })
+}
+
+/** The calls that this gateway ran. Other writers of the ledger may still run theirs. */
+function ownOpenings({ openings, writer }: Kernel): readonly Opening[] {
+  return openings.all().filter((opening) => (opening.writer ?? writer) === writer)
 }
 
 function recordUnknown(kernel: Kernel, turn: Turn, due: Due, cause: NonNullable<Effect['cause']>): Appended {

@@ -228,6 +228,7 @@ function open(
     ...(isPrompted(settled) && { prompted: true as const }),
     salted: hash.commit === 'salted',
     ...(intent.reference !== undefined && { reference: intent.reference }),
+    ...(kernel.writer !== undefined && { writer: kernel.writer }),
   }
   kernel.openings.add(opening)
   turn.put(openingName(opening), openingText(opening))

@@ -22,6 +22,8 @@ export interface Opening extends Appended {
   readonly salted: boolean
   /** The caller's own id for the call. */
   readonly reference?: string
+  /** The writer whose gateway runs the call, if the ledger has several. */
+  readonly writer?: string
 }
 
 /** The owner and session of a call. */
@@ -76,8 +78,9 @@ export function openingText(opening: Opening): string {
   const owner = `${caller},"session":${JSON.stringify(session)},"tool":${JSON.stringify(tool)}`
   const called = reference === undefined ? '' : `,"reference":${JSON.stringify(reference)}`
   const asked = author === undefined ? '' : `,"author":${JSON.stringify(author)}`
+  const run = opening.writer === undefined ? '' : `,"writer":${JSON.stringify(opening.writer)}`
   const prompt = prompted === undefined ? '' : ',"prompted":true'
-  return `{"id":"${id}","clock":${clock},${owner},"assurance":"${assurance}","expires":${expires},"salted":${salted}${called}${asked}${prompt}}`
+  return `{"id":"${id}","clock":${clock},${owner},"assurance":"${assurance}","expires":${expires},"salted":${salted}${called}${asked}${prompt}${run}}`
 }
 
 function isDue(list: ReadonlyMap<string, Opening>, time: number): boolean {

@@ -33,24 +33,25 @@ const WRITER = `UPDATE writers SET token = $4, newest = coalesce($5, newest), se
     clock = coalesce($7, clock), newest_time = coalesce($8, newest_time)
   WHERE name = $1 AND epoch = $2 AND newest IS NOT DISTINCT FROM $3 RETURNING 1`
 
-// Everything depends on `w`: without the row of this writer, in this epoch, with this newest receipt, nothing is stored.
+// Everything depends on `h`: nothing is stored unless the writer has this epoch and newest receipt, and no other batch came before.
 const INSERT = `WITH w AS (${WRITER}),
-h AS (UPDATE head SET size = $9, peaks = $10, batch = $11, newest_time = $12 WHERE EXISTS (SELECT 1 FROM w) RETURNING 1),
+h AS (UPDATE head SET size = $9, peaks = $10, batch = $11, newest_time = $12
+  WHERE batch = $11 - 1 AND EXISTS (SELECT 1 FROM w) RETURNING 1),
 e AS (INSERT INTO entries (idx, writer, seq, kind, id_prefix, leaf, payload, signature, newest_time)
   SELECT idx, $1, seq, kind, id_prefix, leaf, payload, signature, newest_time
   FROM unnest($13::bigint[], $14::bigint[], $15::text[], $16::bigint[], $17::bytea[], $18::bytea[], $19::bytea[], $20::bigint[])
-    AS t (idx, seq, kind, id_prefix, leaf, payload, signature, newest_time) WHERE EXISTS (SELECT 1 FROM w)),
-t AS (INSERT INTO tiles SELECT * FROM unnest($21::bigint[], $22::bytea[], $23::bytea[]) AS t WHERE EXISTS (SELECT 1 FROM w)),
-a AS (INSERT INTO anchors SELECT * FROM unnest($24::text[], $25::bigint[]) AS t WHERE EXISTS (SELECT 1 FROM w)
+    AS t (idx, seq, kind, id_prefix, leaf, payload, signature, newest_time) WHERE EXISTS (SELECT 1 FROM h)),
+t AS (INSERT INTO tiles SELECT * FROM unnest($21::bigint[], $22::bytea[], $23::bytea[]) AS t WHERE EXISTS (SELECT 1 FROM h)),
+a AS (INSERT INTO anchors SELECT * FROM unnest($24::text[], $25::bigint[]) AS t WHERE EXISTS (SELECT 1 FROM h)
   ON CONFLICT (name) DO UPDATE SET idx = excluded.idx),
 r AS (INSERT INTO records SELECT name, body, $9, digest FROM unnest($26::text[], $27::bytea[], $28::bytea[]) AS t (name, body, digest)
-  WHERE EXISTS (SELECT 1 FROM w)
+  WHERE EXISTS (SELECT 1 FROM h)
   ON CONFLICT (name) DO UPDATE SET body = excluded.body, written = excluded.written, digest = excluded.digest),
-d AS (DELETE FROM records WHERE name = ANY ($29::text[]) AND EXISTS (SELECT 1 FROM w)),
-b AS (INSERT INTO batches SELECT $11, $1, $30::text[] WHERE EXISTS (SELECT 1 FROM w))
+d AS (DELETE FROM records WHERE name = ANY ($29::text[]) AND EXISTS (SELECT 1 FROM h)),
+b AS (INSERT INTO batches SELECT $11, $1, $30::text[] WHERE EXISTS (SELECT 1 FROM h))
 SELECT ${ANNOUNCE} FROM h`
 
-/** Stores a batch in the open transaction. Returns false, and stores nothing, if the row of the writer does not match. */
+/** Stores a batch in the open transaction. Returns false, and stores nothing, if the row of the writer or the head does not match. */
 export async function insertBatch(session: Session, insertion: Insertion): Promise<boolean> {
   const { batch, sealed, tiles, first, peaks, number, writer, epoch, token } = insertion
   const newest = sealed.at(-1)?.entry.encoded

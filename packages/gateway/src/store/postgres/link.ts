@@ -5,7 +5,7 @@ import { GatewayError } from '../../error.ts'
 import { isLost, openSession, type DatabasePlace, type Session } from './session.ts'
 
 /** How long a lost connection is opened again before the gateway gives up, in milliseconds. */
-const GIVE_UP_MS = 30_000
+export const GIVE_UP_MS = 30_000
 /** How long a start waits for the server to notice that an earlier gateway of the same writer has died. */
 const TAKE_OVER_MS = 3000
 const PAUSE_MS = 50
@@ -67,15 +67,15 @@ export class Link {
    *
    * @throws GatewayError `LEDGER_LOCKED` if another gateway has become this writer, `STORE_FAILED` if the server stays away.
    */
-  async reopen(): Promise<void> {
-    const end = Date.now() + this.#giveUpMs
+  async reopen(patience: number = this.#giveUpMs): Promise<void> {
+    const end = Date.now() + patience
     for (;;) {
       if (this.#closed) throw new GatewayError('STORE_FAILED', 'the connection to the ledger is closed')
       try {
         await this.#reopenOnce()
         return
       } catch (cause) {
-        if (!isLost(cause) || Date.now() > end) throw cause
+        if (!isLost(cause) || Date.now() >= end) throw cause
         await pause(PAUSE_MS)
       }
     }
@@ -129,7 +129,7 @@ async function lock(
   const end = Date.now() + patience
   for (;;) {
     const [row] = await session.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', [
-      `tollgate writer ${place.schema} ${writer}`,
+      `tollgate/writer ${place.schema} ${writer}`,
     ])
     if (row?.['taken'] === true) return
     if (old !== undefined) await endProcess(session, old, writer)
@@ -142,7 +142,7 @@ async function lock(
 async function endProcess(session: Session, old: number, writer: string): Promise<void> {
   await session.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND application_name = $2',
-    [old, `tollgate writer ${writer}`],
+    [old, `tollgate/writer ${writer}`],
   )
 }
 

@@ -1,15 +1,21 @@
 // The connections that only read. Lost ones are replaced.
 
 import pg from 'pg'
+import { GIVE_UP_MS } from './link.ts'
 import { clientOptions, faultOf, isLost, type DatabasePlace, type Row } from './session.ts'
 import type { Ask } from './tree.ts'
 
 const MAX_READERS = 3
+const PAUSE_MS = 50
+/** How long a read is repeated after the connection was lost, in milliseconds. */
+const AGAIN_MS = 500
 
 /** Connections for reading. */
 interface ReadPool {
-  /** Runs one query. Reads again once if the connection was lost. @throws GatewayError. */
+  /** Runs one query. Reads again for a moment if the connection was lost. @throws GatewayError. */
   readonly ask: Ask
+  /** As `ask`, but reads again until the server is back, for as long as a gateway waits for it. */
+  readonly askPatiently: Ask
   close(): Promise<void>
 }
 
@@ -26,15 +32,19 @@ export function openPool(place: DatabasePlace): ReadPool {
       throw faultOf(cause)
     }
   }
-  return {
-    ask: async (sql, values) => {
+  const until = async (end: number, sql: string, values?: readonly unknown[]): Promise<readonly Row[]> => {
+    for (;;) {
       try {
         return await once(sql, values)
       } catch (cause) {
-        if (!isLost(cause)) throw cause
-        return once(sql, values)
+        if (!isLost(cause) || Date.now() > end) throw cause
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
       }
-    },
+    }
+  }
+  return {
+    ask: (sql, values) => until(Date.now() + AGAIN_MS, sql, values),
+    askPatiently: (sql, values) => until(Date.now() + GIVE_UP_MS, sql, values),
     close: () => pool.end(),
   }
 }

@@ -75,6 +75,9 @@ const MIGRATING = 0x7467_6c64
 export async function createTables(session: Session, schema: string): Promise<void> {
   await session.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`)
   if ((await versionIn(session, schema)) !== undefined) {
+    const [head] = await session.query('SELECT size FROM head')
+    // An interrupted setup left it empty.
+    if (head?.['size'] === 0) return
     throw new GatewayError('DATA_EXISTS', `the schema \`${schema}\` of the database has a ledger already`, {
       hints: ['use it with `tollgate join`, or set another `schema` in tollgate.yaml'],
     })

@@ -10,6 +10,20 @@ export interface DatabasePlace {
   readonly schema: string
 }
 
+/** Opens one transaction that reads from one moment, and closes the connection afterwards. @throws GatewayError. */
+export async function readFromOneMoment<T>(
+  place: DatabasePlace,
+  read: (ask: Session['query']) => Promise<T>,
+): Promise<T> {
+  const session = await openSession(place, 'reader')
+  try {
+    await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    return await read((...query) => session.query(...query))
+  } finally {
+    await session.end()
+  }
+}
+
 /** A row, by column. Values must be checked before use. */
 export type Row = Readonly<Record<string, unknown>>
 
@@ -51,7 +65,7 @@ export function clientOptions({ url, schema }: DatabasePlace, purpose: string): 
   return {
     connectionString: url,
     connectionTimeoutMillis: CONNECT_MS,
-    application_name: `tollgate ${purpose}`,
+    application_name: `tollgate/${purpose}`,
     keepAlive: true,
     options: [`search_path="${schema}"`, ...SETTINGS].map((setting) => `-c ${setting}`).join(' '),
     types: NUMBERS,
@@ -131,34 +145,39 @@ const MEANINGS: Readonly<Record<string, readonly [GatewayError['code'], string, 
 // The server is going away, refuses work for now, or has ended this session.
 const LOST = ['08', '57P', '53300', '25P03', '40001', '40P01', '55P03', '57014']
 
+const lost = new WeakSet<GatewayError>()
+
 /** Whether an error leaves the fate of a transaction open, so that the database must be asked again. */
 export function isLost(fault: unknown): boolean {
-  if (!(fault instanceof GatewayError)) return false
-  const code = codeOf(fault.cause)
-  // Errors of the server have a code of five characters. All others are errors of the connection.
-  return !/^[0-9A-Z]{5}$/.test(code) || LOST.some((each) => code.startsWith(each))
+  return fault instanceof GatewayError && lost.has(fault)
 }
 
-/** Translates an error. The message never contains a value of the ledger, or the URL. */
+/** Translates an error of the driver. The message never contains a value of the ledger, or the URL. */
 export function faultOf(cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause
   const code = codeOf(cause)
+  // Errors of the server have a code of five characters. All others are errors of the connection.
+  const isAnswer = /^[0-9A-Z]{5}$/.test(code)
+  const fault = isAnswer ? answerFault(code, cause) : unreachable(code, cause)
+  if (!isAnswer || LOST.some((each) => code.startsWith(each))) lost.add(fault)
+  return fault
+}
+
+function answerFault(code: string, cause: unknown): GatewayError {
   const known = MEANINGS[code] ?? MEANINGS[code.slice(0, 2)]
-  if (known)
-    return new GatewayError(known[0], `the PostgreSQL server ${known[1]}`, { cause, hints: [known[2]] })
-  if (/^[0-9A-Z]{5}$/.test(code)) {
+  if (!known)
     return new GatewayError('STORE_FAILED', `the PostgreSQL server refused a statement (SQLSTATE ${code})`, {
       cause,
     })
-  }
-  return new GatewayError(
-    'STORE_FAILED',
-    `the PostgreSQL server cannot be reached (${code || 'connection lost'})`,
-    {
-      cause,
-      hints: ['check that the server runs and that the URL is correct'],
-    },
-  )
+  return new GatewayError(known[0], `the PostgreSQL server ${known[1]}`, { cause, hints: [known[2]] })
+}
+
+function unreachable(code: string, cause: unknown): GatewayError {
+  const why = code === '' ? 'the connection was lost' : code
+  return new GatewayError('STORE_FAILED', `the PostgreSQL server cannot be reached (${why})`, {
+    cause,
+    hints: ['check that the server runs and that the URL is correct'],
+  })
 }
 
 function codeOf(cause: unknown): string {

@@ -4,7 +4,7 @@ import { GatewayError } from '../../error.ts'
 import type { Ask } from './tree.ts'
 
 /** The settings that durability depends on. */
-interface ServerSettings {
+export interface ServerSettings {
   /** Such as 150018 for 15.18. */
   readonly version: number
   readonly fsync: string

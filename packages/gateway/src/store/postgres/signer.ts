@@ -4,6 +4,7 @@ import type { PublicKey } from '@tollgate/evidence'
 import { openOwn } from '../heads.ts'
 import type { openHeadGuard } from '../guard.ts'
 import type { Link } from './link.ts'
+import { isLost } from './session.ts'
 import type { Ask } from './tree.ts'
 import type { PostgresWriter } from './writer.ts'
 
@@ -65,8 +66,8 @@ export function startSigner(options: SignerOptions): Signer {
   let running: Promise<void> = Promise.resolve()
   const timer = setInterval(() => {
     running = running.then(round).catch((cause: unknown) => {
-      // A lost connection ends by itself. A head that cannot be remembered must stop the gateway.
-      if (writer.size > 0) fault = cause
+      // A lost connection is opened again. A head that cannot be remembered must stop the gateway.
+      if (!isLost(cause)) fault = cause
     })
   }, EVERY_MS)
   timer.unref()
@@ -86,7 +87,7 @@ export function startSigner(options: SignerOptions): Signer {
 /** Whether this gateway signs. The lease is a lock of its connection: another gateway gets it when the connection ends. */
 async function holdsLease({ link, schema }: SignerOptions): Promise<boolean> {
   if (!link.isOpen) return false
-  const lock = `tollgate signer ${schema}`
+  const lock = `tollgate/signer ${schema}`
   // Counted per connection, so that taking it again and again needs no release.
   const [row] = await link.session.query(
     `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() AND granted

@@ -3,10 +3,11 @@
 
 import type { Batch } from '@tollgate/kernel'
 import { GatewayError } from '../../error.ts'
+import type { LedgerView } from '../../view.ts'
 import { openHeadGuard } from '../guard.ts'
 import type { OpenedStore } from '../opened.ts'
 import { importSeeds } from '../seal.ts'
-import type { KeyRing } from '../service.ts'
+import type { KeyPeriod, KeyRing } from '../service.ts'
 import { Link } from './link.ts'
 import { openPool } from './pool.ts'
 import { EntryReader, viewOf } from './reader.ts'
@@ -29,6 +30,8 @@ interface PostgresOptions {
   readonly guard: string | undefined
   /** Signs no checkpoints. */
   readonly quiet?: boolean
+  /** The writer has no key yet, because it joins the ledger now. */
+  readonly joining?: boolean
   /** How long a lost connection is opened again, in milliseconds; 30 seconds by default. */
   readonly giveUpMs?: number
 }
@@ -49,7 +52,7 @@ export async function createPostgresTables(place: DatabasePlace): Promise<void> 
 
 /** Opens the ledger for writing as one of its writers. @throws GatewayError. */
 export async function openPostgresStore(options: PostgresOptions): Promise<OpenedStore> {
-  const { place, origin, writer: name, seeds, guard: directory, quiet = false } = options
+  const { place, origin, writer: name, seeds, guard: directory, quiet = false, joining = false } = options
   const keys = await importSeeds(seeds.map((seed) => Uint8Array.from(seed)))
   await prepare(place)
   const pool = openPool(place)
@@ -60,7 +63,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Opene
     link = await Link.open({ place, writer: name, onNotice: () => notice(), ...give(options) })
     const entries = new EntryReader(ask)
     const ring = (await entries.size()) === 0 ? undefined : await readRing(ask, name)
-    if (ring)
+    if (ring && !joining)
       requireWriter(
         ring,
         keys.map(({ publicKey }) => publicKey.id),
@@ -75,7 +78,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Opene
       ...{ writer, link, ask, origin, ledger, guard, schema: place.schema },
       known: ring?.known ?? [],
     })
-    const records = new RecordReader(ask, name)
+    const records = new RecordReader(pool.askPatiently, name)
     const view = viewOf(ask, entries, records)
     const listeners = new Set<(size: number) => void>()
     const others = new Set<() => void>()
@@ -180,4 +183,29 @@ function requireWriter({ own }: KeyRing, held: readonly string[], writer: string
     `the key \`${own.id.slice(0, 8)}\` of the writer \`${writer}\` is missing from \`keys/\``,
     { hints: ['restore the key file, or join the ledger as another writer'] },
   )
+}
+
+/** A ledger in PostgreSQL that is open for reading only. */
+interface PostgresView {
+  readonly view: LedgerView
+  readonly records: RecordReader
+  readonly ring: KeyRing
+  /** Every key of the ledger that ever was in service. */
+  readonly keyPeriods: readonly KeyPeriod[]
+  close: () => Promise<void>
+}
+
+/** Opens a ledger read-only, also next to gateways. @throws GatewayError. */
+export async function openPostgresView(place: DatabasePlace, writer: string): Promise<PostgresView> {
+  const pool = openPool(place)
+  try {
+    await prepare(place)
+    const ring = await readRing(pool.ask, writer)
+    const records = new RecordReader(pool.ask, writer)
+    const view = viewOf(pool.ask, new EntryReader(pool.ask), records)
+    return { view, records, ring, keyPeriods: ring.periods, close: () => pool.close() }
+  } catch (cause) {
+    await pool.close()
+    throw cause
+  }
 }

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { createTree, sealCheckpoint, sha256, toHex, type SigningKey } from '@tollgate/evidence'
-import { KernelError, type Batch } from '@tollgate/kernel'
+import { KernelError, type Batch, type Changes } from '@tollgate/kernel'
 import { GatewayError } from '../../error.ts'
 import { damaged, rolledBack } from '../heads.ts'
 import { createSealer, type Seal } from '../seal.ts'
@@ -43,6 +43,7 @@ export class PostgresWriter {
   #batch: number
   #turn: Promise<unknown> = Promise.resolve()
   #held = false
+  #newestTime = 0
   #broken: GatewayError | undefined
   /** Names that other writers have changed and the kernel does not know yet. */
   readonly #changed = new Set<string>()
@@ -78,20 +79,26 @@ export class PostgresWriter {
   }
 
   /** Takes the names that other writers have changed, see `Others`. */
-  changes(): Promise<readonly string[]> {
+  changes(): Promise<Changes> {
     return this.#next(async () => {
       await this.#retrying(() => this.#follow())
       const names = [...this.#changed]
       this.#changed.clear()
-      return names
+      return { names, time: this.#newestTime }
     })
   }
 
-  /** Reads what the others have written. Returns whether there was anything. */
+  /** Reads what the others have written, unless the connection is lost. Returns whether there was anything. */
   follow(): Promise<boolean> {
     return this.#next(async () => {
       const before = this.#batch
-      await this.#retrying(() => this.#follow())
+      try {
+        if (!this.#options.link.isOpen) await this.#reopen(0)
+        await this.#follow()
+      } catch (cause) {
+        // Nothing waits for it: the next call, or the next look, tries again.
+        if (!isLost(cause)) throw cause
+      }
       return this.#batch !== before
     })
   }
@@ -107,7 +114,12 @@ export class PostgresWriter {
   }
 
   release(): Promise<void> {
-    return this.#next(() => this.#rollBack())
+    return this.#next(async () => {
+      // A lost connection has released the lock.
+      await this.#rollBack().catch((cause: unknown) => {
+        if (!isLost(cause)) throw cause
+      })
+    })
   }
 
   /** A checkpoint of everything that this gateway knows to be durable. */
@@ -205,8 +217,6 @@ export class PostgresWriter {
     this.#newestTime = head.newestTime
   }
 
-  #newestTime = 0
-
   async #insert(batch: Batch, sealed: readonly SealedEntry[], token: string): Promise<void> {
     const { link, writer } = this.#options
     const { session, epoch } = link
@@ -269,6 +279,7 @@ export class PostgresWriter {
     if (this.#held) return
     const head = headOf((await this.#options.link.session.query(HEAD))[0])
     if (head.batch !== this.#batch) await this.#followTo(head)
+    this.#newestTime = head.newestTime
   }
 
   /** Takes over the entries up to a head, and checks that they make its root. */
@@ -302,11 +313,17 @@ export class PostgresWriter {
       if (row['writer'] !== writer) for (const name of namesIn(row)) this.#changed.add(name)
   }
 
+  /** A new connection holds no lock on the head. */
+  async #reopen(patience?: number): Promise<void> {
+    this.#held = false
+    await this.#options.link.reopen(patience)
+  }
+
   /** Runs something that changes nothing. If the connection is lost, opens it again and repeats. */
   async #retrying<T>(run: () => Promise<T>, isOpenLost = false): Promise<T> {
     let lost = isOpenLost
     for (;;) {
-      if (lost || !this.#options.link.isOpen) await this.#options.link.reopen()
+      if (lost || !this.#options.link.isOpen) await this.#reopen()
       try {
         return await run()
       } catch (cause) {

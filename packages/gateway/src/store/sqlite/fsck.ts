@@ -10,8 +10,6 @@ import {
   toHex,
   verifyPack,
   writePack,
-  type Json,
-  type JsonObject,
   type Trust,
   noteKey,
 } from '@tollgate/evidence'
@@ -29,38 +27,19 @@ import {
 } from './database.ts'
 import { checkRemembered, remember, type RememberedOptions } from './tail-remembered.ts'
 import { LedgerReader } from './reader.ts'
+import {
+  noteOpen,
+  problemWithRecord,
+  readObject,
+  type FsckProblem,
+  type FsckProgress,
+  type FsckReport,
+} from '../fsck-report.ts'
 import type { Service } from '../service.ts'
 import { bytes, envelopeOf } from '../tiles.ts'
 import { keysOf, serviceIn } from './service.ts'
 import { openNodes, openTree } from './tree.ts'
 import { digestOf, headIn, headRoot, newestIn } from './writer.ts'
-
-export interface FsckProblem {
-  readonly code: string
-  /** Index of the entry or name of the record; undefined if the whole file is concerned. */
-  readonly at: string | undefined
-  readonly message: string
-  /** Hints for the user, one line each. */
-  readonly hints?: readonly string[]
-}
-
-export interface FsckReport {
-  readonly ok: boolean
-  readonly entries: number
-  /** The number of entries that were verified under a signed checkpoint. The others are newer than it. */
-  readonly verified: number
-  readonly problems: readonly FsckProblem[]
-  /** The number of problems beyond the listed ones. */
-  readonly more: number
-  /** Size of the write-ahead log in bytes. If it is not 0, the file alone may lack the newest entries. */
-  readonly log: number
-}
-
-export interface FsckProgress {
-  readonly stage: 'database' | 'entries' | 'evidence' | 'records'
-  readonly done: number
-  readonly total: number
-}
 
 const MAX_LISTED = 100
 
@@ -169,20 +148,6 @@ function checkEntries(run: FsckRun, size: number): void {
   onProgress({ stage: 'entries', done: size, total: size })
 }
 
-/** An allowed call is open until its first effect. */
-function noteOpen(
-  open: Set<string>,
-  id: string,
-  receipt: JsonObject,
-  kind: string,
-  wrong: (what: string) => void,
-): void {
-  if (receipt['kind'] !== kind) wrong('the kind column differs from the kind in the receipt')
-  const { decision } = receipt
-  if (receipt['kind'] === 'decision' && receipt['verdict'] === 'ALLOW') open.add(id)
-  if (receipt['kind'] === 'effect' && typeof decision === 'string') open.delete(decision)
-}
-
 function compareOpen({ db, options, found }: FsckRun, open: ReadonlySet<string>): void {
   const names = new LedgerReader(db, options.writer).list('open\n', 'records')
   const kept = new Set(names.map((name) => name.slice(-64)))
@@ -241,23 +206,6 @@ function checkRecords({ db, found, onProgress }: FsckRun): void {
     if (problem) found(problem[0], name.replaceAll('\n', ' '), problem[1])
   }
   onProgress({ stage: 'records', done, total: done })
-}
-
-// Records whose hash is in the newest decision about them.
-const STATES: ReadonlySet<string> = new Set(['session', 'principal', 'tenant'])
-
-function problemWithRecord(name: string, payload: unknown, text: unknown): [string, string] | undefined {
-  if (!(payload instanceof Uint8Array)) return ['ANCHOR_WRONG', 'it points to an entry that does not exist']
-  const { kind, op, next_state_hash: state, provenance_hash: data } = readObject(payload)
-  const of = name.slice(0, name.indexOf('\n'))
-  // After a session was closed, it has no state to check.
-  if ((kind === 'session' && op === 'close') || (!STATES.has(of) && of !== 'provenance')) return undefined
-  const next = of === 'provenance' ? data : state
-  if (!(text instanceof Uint8Array)) {
-    return ['STATE_MISSING', 'its state is missing: side effects are denied until the session is closed']
-  }
-  if (sha256Hex(text) === next) return undefined
-  return ['STATE_WRONG', 'its state does not match its newest receipt: side effects are denied']
 }
 
 /** Checks the signatures and links of the entries that are newer than the stored checkpoint. */
@@ -328,9 +276,4 @@ function ledgerReader(reader: LedgerReader, checkpoint: string): Parameters<type
 
 function same32(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0
-}
-
-function readObject(payload: Uint8Array): JsonObject {
-  const value = JSON.parse(Buffer.from(payload).toString()) as Json
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {}
 }

@@ -24,6 +24,8 @@ const MAX_WAITING = 10_000
 export function createObservations(): Observations {
   const waiting = new Map<string, WaitingObservation>()
   const used = new Map<string, string>()
+  // A call is judged again if another writer has changed what it was decided on.
+  const taken = new WeakMap<Intent, Observation | ObservationFault>()
   let posted = 0
   return {
     post(tenant, observation, time) {
@@ -34,11 +36,13 @@ export function createObservations(): Observations {
     },
     take(intent, time) {
       const found = find(intent)
-      if (typeof found === 'string') return found
+      if (typeof found === 'string') return taken.get(intent) ?? found
       waiting.delete(found.id)
       used.set(found.id, intent.tenant)
       dropOldest(used)
-      return fitting(found, intent, time)
+      const observation = fitting(found, intent, time)
+      taken.set(intent, observation)
+      return observation
     },
     peek(intent, time) {
       const found = find(intent)

@@ -20,7 +20,8 @@ import { createFreezes } from '../../admin/freezes.ts'
 import { LADDER } from '../../road/guardian.ts'
 import type { Kernel } from '../../kernel.ts'
 import { type KeptCall, type KeptEffect, type KeptLink } from '../../road/kept.ts'
-import type { Appended, AppendOptions, Header, Ledger, Turn } from '../../ledger/ledger.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { Appended, AppendOptions, Header, Turn } from '../../ledger/turn.ts'
 import { createObservations } from '../../gates/browser/observations.ts'
 import { createObserving } from '../../admin/observing.ts'
 import { createOpenings } from '../../road/openings.ts'
@@ -46,6 +47,8 @@ export function replayKernel(): Kernel {
     host: { now: () => 0, salt: () => NO_SALT, after: nowhere },
     store,
     tenant: 'default',
+    writer: undefined,
+    followers: new Set(),
     commit: 'plain',
     keeping: { on: false },
     seeded: new Map(),
