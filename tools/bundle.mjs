@@ -53,8 +53,8 @@ const { outputFiles, metafile } = await build({
   bundle: true,
   splitting: true,
   format: 'esm',
-  // Both have files next to their code. They are loaded only by commands that need them.
-  external: ['@photostructure/sqlite', 'undici'],
+  // They have files next to their code, or are loaded only by gateways with a database.
+  external: ['@photostructure/sqlite', 'pg', 'undici'],
   plugins: [
     { name: 'places', setup: (hooks) => hooks.onLoad({ filter: /[\\/]packages[\\/].*\.js$/ }, placed) },
   ],

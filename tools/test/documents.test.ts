@@ -110,7 +110,7 @@ describe('a block', () => {
   })
 })
 
-const CONFIG_KEYS = /^(?:llm|mcp|keep|limits|webhooks|retention|telemetry|sign-in|cors):/m
+const CONFIG_KEYS = /^(?:llm|mcp|keep|limits|webhooks|retention|telemetry|sign-in|cors|database):/m
 
 function yamlMistakes(text: string): readonly unknown[] {
   if (/^cases:/m.test(text)) {

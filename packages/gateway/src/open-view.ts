@@ -4,6 +4,7 @@ import { formatTrust, importPublicKey, noteKey } from '@tollgate/evidence'
 import type { Config } from './config/config.ts'
 import { sealKeyIfAny } from './seal-key.ts'
 import { openingView, type Sealer } from './sealing.ts'
+import { databasePlace } from './ledger-store.ts'
 import type { KeyPeriod } from './store/service.ts'
 import { openSqliteView, openSqliteViewApart } from './store/sqlite/store.ts'
 import type { LedgerView } from './view.ts'
@@ -21,12 +22,20 @@ export interface OpenView {
  * GatewayError as `openGateway`.
  */
 export async function openView(config: Config, apart: boolean = false): Promise<OpenView> {
-  const { data, ledger, writer } = config
-  const open = apart ? openSqliteViewApart : openSqliteView
-  const { view: sealed, keyPeriods, close } = await open(data, writer)
+  const { ledger } = config
+  const { view: sealed, keyPeriods, close } = await openBare(config, apart)
   let key: { readonly sealer: Sealer | undefined } | undefined
   const view = openingView(sealed, () => (key ??= { sealer: sealKeyIfAny(config) }).sealer)
   return { view, trust: () => Promise.resolve(trustText(ledger, keyPeriods)), close }
+}
+
+async function openBare(
+  { data, writer, database }: Config,
+  apart: boolean,
+): ReturnType<typeof openSqliteView> {
+  if (!database) return (apart ? openSqliteViewApart : openSqliteView)(data, writer)
+  const { openPostgresView } = await import('./store/postgres/store.ts')
+  return openPostgresView(databasePlace(database), writer)
 }
 
 /** The text of a trust file. As long as the ledger has had one key only, it has no ranges, so that older verifiers can read it. */

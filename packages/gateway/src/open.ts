@@ -12,15 +12,13 @@ import { backupLedger as backupSqlite } from './store/sqlite/backup.ts'
 import { foldLog, logBytes, openDatabase } from './store/sqlite/database.ts'
 import { measureSyncs, type Durability } from './store/sqlite/durability.ts'
 import { checkFrom } from './store/sqlite/tail-remembered.ts'
-import {
-  fsckLedger as fsckSqlite,
-  type FsckProblem,
-  type FsckProgress,
-  type FsckReport,
-} from './store/sqlite/fsck.ts'
+import type { FsckProblem, FsckProgress, FsckReport } from './store/fsck-report.ts'
+import { fsckLedger as fsckSqlite } from './store/sqlite/fsck.ts'
 import { isLocked, takeLock, type Lock } from './store/sqlite/lock.ts'
 import { openSqliteLook } from './store/sqlite/look.ts'
-import { createSqliteFile, openSqliteStore, type SqliteStore } from './store/sqlite/store.ts'
+import type { OpenedStore } from './store/opened.ts'
+import type { ServerSettings } from './store/postgres/settings.ts'
+import { createStore, databasePlace, markDatabase, openStore } from './ledger-store.ts'
 import { trustText } from './open-view.ts'
 import { createSealKey, readSealKey } from './seal-key.ts'
 import { openingView, SEALING, sealingStore, type Sealer } from './sealing.ts'
@@ -75,8 +73,8 @@ export async function foundLedger(
 
 async function foundLocked(config: Config, keyring: Keyring, lock: Lock): Promise<void> {
   const [ledgerKey, writerKey] = [onlyKey(keyring, 'ledger'), onlyKey(keyring, 'writer')]
-  createSqliteFile(config.data)
-  const store = await openStore(config, keyring, { lock, brief: true })
+  await createStore(config)
+  const store = await openStore(config, { seeds: seedsOf(keyring), lock, brief: true })
   const { ledger: origin, writer, tenant, commit } = config
   const keys = { ledgerKey: ledgerKey.publicKey, writerKey: writerKey.publicKey }
   try {
@@ -84,6 +82,11 @@ async function foundLocked(config: Config, keyring: Keyring, lock: Lock): Promis
   } finally {
     await store.close()
   }
+  markDatabase(config)
+}
+
+function seedsOf({ keys }: Keyring): readonly Uint8Array[] {
+  return keys.map(({ seed }) => seed)
 }
 
 function onlyKey({ keys }: Keyring, role: KeyRole): StoredKey {
@@ -108,7 +111,7 @@ export async function openGateway(
   log: Log,
   { brief = false, meter }: { readonly brief?: boolean; readonly meter?: Host['meter'] } = {},
 ): Promise<Gateway> {
-  const store = await openStore(config, keyring, { brief })
+  const store = await openStore(config, { seeds: seedsOf(keyring), brief })
   try {
     const known = await store.view.record(SEALING)
     // A ledger without sealed records gets its key now. A ledger that has sealed records must have its key: only an operator
@@ -121,7 +124,10 @@ export async function openGateway(
     const sealer = readSealKey(config)
     const view = openingView(store.view, () => sealer)
     const kernel = await openKernelOn(store, config, sealer, meter)
-    if (known !== undefined && known !== sealer.id) log('warn', RESEALED, { file: config.keep.keyFile })
+    if (known !== undefined && known !== sealer.id) {
+      if (config.database) throw otherSealKey(config)
+      log('warn', RESEALED, { file: config.keep.keyFile })
+    }
     if (known !== sealer.id) await kernel.ledger.append({ run: (turn) => turn.put(SEALING, sealer.id) })
     const signIn = await openSignIn(config, kernel, log)
     const tokens = await openTokens(kernel, signIn)
@@ -159,23 +165,24 @@ async function openSignIn({ signIn, tenant }: Config, kernel: Kernel, log: Log):
   return new room.SignIn({ config: signIn, kernel, tenant, log })
 }
 
+function otherSealKey({ keep }: Config): GatewayError {
+  return new GatewayError(
+    'KEY_UNUSABLE',
+    `\`${keep.keyFile}\` is not the key for kept calls of this ledger`,
+    {
+      hints: ['copy the key of another gateway of this ledger: all of them read the same kept calls'],
+    },
+  )
+}
+
 const RESEALED =
   'the key that encrypts kept calls has changed; calls sealed with the old key cannot be read until you restore that key'
 
 const UNFOLDED =
   'the newest entries are still in `ledger.sqlite-wal`, because another process reads the ledger; after it ends, run `tollgate fsck --fold` to move them into `ledger.sqlite`'
 
-function openStore(
-  { data, ledger, writer, headGuard }: Config,
-  { keys }: Keyring,
-  { lock, brief }: { readonly lock?: Lock; readonly brief: boolean },
-): Promise<SqliteStore> {
-  const seeds = keys.map(({ seed }) => seed)
-  return openSqliteStore({ data, origin: ledger, writer, seeds, guard: headGuard, brief }, lock)
-}
-
 async function openKernelOn(
-  store: SqliteStore,
+  store: OpenedStore,
   config: Config,
   sealer: Sealer,
   meter: Host['meter'],
@@ -217,8 +224,8 @@ interface LedgerLook {
  * @throws GatewayError as `openGateway`; KernelError if the private records are damaged.
  */
 export async function openLook(config: Config, at?: number): Promise<LedgerLook> {
-  const { data, ledger: origin, writer, tenant, commit } = config
-  const { store, key, close } = await openSqliteLook(data, writer)
+  const { ledger: origin, writer, tenant, commit } = config
+  const { store, key, close } = await lookAt(config)
   try {
     const host = at === undefined ? HOST : { ...HOST, now: () => at }
     const kernel = await openForLooking({ store, host, origin, writer, key: key.id, tenant, commit })
@@ -227,6 +234,19 @@ export async function openLook(config: Config, at?: number): Promise<LedgerLook>
     close()
     throw cause
   }
+}
+
+async function lookAt({ data, writer, database }: Config): ReturnType<typeof openSqliteLook> {
+  if (!database) return openSqliteLook(data, writer)
+  const { openPostgresLook } = await import('./store/postgres/look.ts')
+  return openPostgresLook(databasePlace(database), writer)
+}
+
+/** The settings of the database server that durability depends on; undefined for a ledger in a file. @throws GatewayError. */
+export async function databaseSettings({ database }: Config): Promise<ServerSettings | undefined> {
+  if (!database) return undefined
+  const { serverSettings } = await import('./store/postgres/look.ts')
+  return serverSettings(databasePlace(database))
 }
 
 /** Whether a gateway is running on this data directory. */
@@ -239,7 +259,14 @@ export async function fsckLedger(
   config: Config,
   onProgress: (progress: FsckProgress) => void,
 ): Promise<FsckReport> {
-  const { data, ledger, writer, headGuard } = config
+  const { data, ledger, writer, headGuard, database } = config
+  if (database) {
+    const { fsckPostgres } = await import('./store/postgres/fsck.ts')
+    return fsckPostgres(
+      { place: databasePlace(database), origin: ledger, writer, guard: headGuard },
+      onProgress,
+    )
+  }
   return fsckSqlite({ data, origin: ledger, writer, guard: headGuard }, onProgress)
 }
 
@@ -248,20 +275,25 @@ export async function fsckLedger(
  *
  * @throws GatewayError `LEDGER_DAMAGED` or `LEDGER_ROLLED_BACK`, as `openGateway`.
  */
-export async function checkLedger({ data, ledger, writer, headGuard }: Config): Promise<void> {
+export async function checkLedger({ data, ledger, writer, headGuard, database }: Config): Promise<void> {
+  if (database) {
+    const { checkPostgres } = await import('./store/postgres/look.ts')
+    return checkPostgres({ place: databasePlace(database), origin: ledger, writer, guard: headGuard })
+  }
   await checkFrom({ data, origin: ledger, writer, guard: headGuard })
 }
 
 /** The size in bytes of the write-ahead log next to the ledger file. */
-export function unfolded({ data }: Config): number {
-  return logBytes(data)
+export function unfolded({ data, database }: Config): number {
+  return database ? 0 : logBytes(data)
 }
 
 /**
  * Moves the write-ahead log into the ledger file. The gateway must be stopped. Returns whether it succeeded. @throws
  * GatewayError.
  */
-export function foldLedger({ data }: Config): boolean {
+export function foldLedger({ data, database }: Config): boolean {
+  if (database) return true
   const lock = takeLock(data)
   try {
     const db = openDatabase(data)
@@ -275,14 +307,27 @@ export function foldLedger({ data }: Config): boolean {
 
 /** Copies the ledger to a new file, also while a gateway runs. Does not copy keys. @throws GatewayError. */
 export async function backupLedger(
-  { data }: Config,
+  { data, database }: Config,
   target: string,
   onProgress: (done: number, total: number) => void,
 ): Promise<{ readonly size: number }> {
+  if (database) {
+    throw new GatewayError(
+      'REQUEST_INVALID',
+      'the ledger is in a database, which this command does not copy',
+      {
+        hints: ['back it up with `pg_basebackup` or `pg_dump`, see docs/operating.md'],
+      },
+    )
+  }
   return backupSqlite(data, target, onProgress)
 }
 
-/** Measures the cost of a durable write in the data directory. */
-export async function measureDurability({ data }: Config): Promise<Durability> {
+/** Measures the cost of a durable write in the data directory, or in the database. */
+export async function measureDurability({ data, database }: Config): Promise<Durability> {
+  if (database) {
+    const { measureCommits } = await import('./store/postgres/look.ts')
+    return measureCommits(databasePlace(database))
+  }
   return Promise.resolve(measureSyncs(data))
 }

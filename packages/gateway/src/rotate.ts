@@ -14,7 +14,8 @@ import type { Entry } from '@tollgate/kernel'
 import type { Config } from './config/config.ts'
 import { GatewayError } from './error.ts'
 import type { Keyring, KeyRole, StoredKey } from './keyring.ts'
-import { openSqliteStore, type SqliteStore } from './store/sqlite/store.ts'
+import { openStore } from './ledger-store.ts'
+import type { OpenedStore } from './store/opened.ts'
 
 /** The ids of the keys that changed. */
 export interface Rotation {
@@ -28,14 +29,13 @@ export interface Rotation {
  * @throws GatewayError `LEDGER_LOCKED` if the gateway runs, or as opening does.
  */
 export async function rotateKey(config: Config, keyring: Keyring, fresh: StoredKey): Promise<Rotation> {
-  const { data, ledger: origin, writer, headGuard } = config
   const seeds = [...keyring.keys, fresh].map(({ seed }) => seed)
-  const options = { data, origin, writer, seeds, guard: headGuard, brief: true }
+  const options = { seeds, brief: true }
   // `quiet` signs no checkpoint: the key that would sign it may be the one that is retired.
-  const store = await openSqliteStore({ ...options, quiet: true })
+  const store = await openStore(config, { ...options, quiet: true })
   const rotation = await changeKey(config, keyring, fresh, store).finally(() => store.close())
   // Opened again, so that the new key signs the head.
-  await (await openSqliteStore(options)).close()
+  await (await openStore(config, options)).close()
   return rotation
 }
 
@@ -43,7 +43,7 @@ async function changeKey(
   config: Config,
   keyring: Keyring,
   fresh: StoredKey,
-  store: SqliteStore,
+  store: OpenedStore,
 ): Promise<Rotation> {
   const held = keyring.keys.map(({ publicKey }) => publicKey)
   const ledgerKey = inService(held, (key) =>

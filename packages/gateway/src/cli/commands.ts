@@ -123,8 +123,10 @@ function addSetup(program: Command, to: To, groups: Groups): void {
     .addOption(port('the port in the new configuration'))
     .option('--passphrase', 'encrypt the key files with the passphrase in TOLLGATE_KEY_PASSPHRASE')
     .option('--salted', 'salt argument hashes, so that they reveal nothing; permanent')
+    .option('--database-env <name>', 'keep the ledger in PostgreSQL; this environment variable has its URL')
     .examples(
       ['tollgate init', 'in the default directory'],
+      ['tollgate init --database-env TOLLGATE_DATABASE_URL', 'a ledger that several gateways share'],
       ['(umask 077; tollgate init --data ./gate > admin.token)', 'for a program: use it with `--token-file`'],
     )
     .action(to(async () => (await import('./setup/init.ts')).runInit))
@@ -268,6 +270,13 @@ function addUpkeep(program: Command, to: To, groups: Groups): void {
     .summary('check the installation and print how to fix problems')
     .examples(['tollgate doctor', ''])
     .action(to(async () => (await import('./setup/doctor.ts')).runDoctor))
+  local(program, 'join')
+    .summary('add this gateway to the ledger of others, in PostgreSQL')
+    .description(
+      'Creates a key for the `writer` in tollgate.yaml and records it with the ledger key. The other gateways continue to run. Copy tollgate.yaml, policy.yaml, the ledger key and the key for kept calls of another gateway first, and set another `writer`.',
+    )
+    .examples(['tollgate join', 'on the machine of the new gateway'])
+    .action(to(async () => (await import('./setup/join.ts')).runJoin))
   local(program, 'fsck')
     .summary('check every entry of the ledger on disk')
     .description(

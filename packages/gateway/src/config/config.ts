@@ -7,6 +7,7 @@ import process from 'node:process'
 import { firstMistakes, readYaml, type Mistake, type Place, type Reader } from '@tollgate/kernel/policy'
 import { readBrowserConfig, type BrowserConfig } from './browser.ts'
 import { readCors } from './cors.ts'
+import { DEFAULT_WRITER, readDatabase, type DatabaseConfig } from './database.ts'
 import { NO_LLM, readLlm, type LlmConfig } from './llm.ts'
 import { readLimits, type CallerLimits } from './limits.ts'
 import { NO_MCP, readMcp, type McpConfig } from './mcp.ts'
@@ -29,6 +30,8 @@ export interface Config {
   readonly data: string
   /** Name of the ledger, such as `tollgate.local/<host>-<8 random hex>`. */
   readonly ledger: string
+  /** The PostgreSQL database with the ledger; missing if the ledger is a file in the data directory. */
+  readonly database?: DatabaseConfig
   readonly writer: string
   readonly tenant: string
   readonly listen: {
@@ -142,6 +145,7 @@ function refuseWritable(directory: string, file: string): void {
 const FIELDS = [
   'tollgate',
   'ledger',
+  'database',
   'listen',
   'ca',
   'hosts',
@@ -173,10 +177,12 @@ function readFields(reader: Reader, data: string): Config | undefined {
   if (!fields.ledger)
     reader.note(reader.root, '`ledger` is missing; add the ledger name that `tollgate init` created')
   const ledger = (fields.ledger && readLedger(reader, fields.ledger)) ?? ''
+  const database = fields.database && readDatabase(reader, fields.database)
   return {
     data,
     ledger,
-    writer: 'gateway',
+    ...(database && { database }),
+    writer: database?.writer ?? DEFAULT_WRITER,
     tenant: 'default',
     listen: readListen(reader, fields.listen, data),
     ca: fields.ca && readPath(reader, fields.ca, '`ca`', data),

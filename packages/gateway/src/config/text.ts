@@ -3,17 +3,27 @@
 interface ConfigTextOptions {
   readonly ledger: string
   readonly port: number
+  /** The environment variable with the URL of the database; undefined for a ledger in a file. */
+  readonly urlEnv?: string
   /** `plain` if not given. */
   readonly commit?: 'plain' | 'salted'
 }
 
 /** Returns the text of a new `tollgate.yaml`, with a comment for every setting. */
-export function defaultConfigText({ ledger, port, commit = 'plain' }: ConfigTextOptions): string {
+export function defaultConfigText({ ledger, port, commit = 'plain', urlEnv }: ConfigTextOptions): string {
+  const database =
+    urlEnv === undefined
+      ? '# database: { url-env: TOLLGATE_DATABASE_URL, writer: gateway }'
+      : `database: { url-env: ${urlEnv}, writer: gateway }`
   return `# Configuration of this gateway. The policy is in policy.yaml. Restart the gateway after a change.
 tollgate: 1
 
 # Name of the ledger. It is part of every receipt and checkpoint and cannot be changed later.
 ledger: ${JSON.stringify(ledger)}
+
+# PostgreSQL database with the ledger, for several gateways. \`url-env\` names the environment variable with its URL; each gateway has
+# its own \`writer\`. Without this setting, the ledger is the file \`ledger.sqlite\` in this directory.
+${database}
 
 # Address to listen on. For agents on other machines use \`host: 0.0.0.0\` with TLS, because every call carries a token.
 listen:

@@ -45,7 +45,17 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   ],
   '--data --port': ['init', 'serve', 'up'],
   '--data': [
-    ...['backup', 'delegations key', 'doctor', 'fsck', 'keys list', 'keys rotate', 'keys seal', 'keys trust'],
+    ...[
+      'backup',
+      'delegations key',
+      'doctor',
+      'fsck',
+      'join',
+      'keys list',
+      'keys rotate',
+      'keys seal',
+      'keys trust',
+    ],
     ...['browser', 'mcp wrap', 'policy check', 'policy fmt', 'policy learn', 'policy replay', 'policy test'],
     ...['policy trace', 'setup mcp', 'setup mcp status', 'setup mcp undo'],
     ...['setup browser', 'setup browser status', 'setup browser undo'],

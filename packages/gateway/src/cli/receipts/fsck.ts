@@ -1,7 +1,7 @@
 // `tollgate fsck`: checks every entry of the ledger on disk.
 
-import { join } from 'node:path'
 import { readConfig, type Config } from '../../config/config.ts'
+import { ledgerPlace } from '../../ledger-store.ts'
 import { foldLedger, fsckLedger, isRunning, type FsckProblem } from '../../open.ts'
 import type { DataOptions } from '../commands.ts'
 import { dataOf, ledgerIn, sayPlace } from '../program/connect.ts'
@@ -34,9 +34,9 @@ export async function runFsck(terminal: Terminal, options: FsckCommandOptions): 
   return 0
 }
 
-function shown({ code, at, message, hints = [] }: FsckProblem, { data }: Config): readonly string[] {
+function shown({ code, at, message, hints = [] }: FsckProblem, config: Config): readonly string[] {
   // A problem without a position concerns the whole file.
-  const where = at ?? `\`${join(data, 'ledger.sqlite')}\``
+  const where = at ?? `\`${ledgerPlace(config)}\``
   return [`  ${code} at ${where}: ${message}`, ...hints.map((hint) => `    → ${hint}`)]
 }
 

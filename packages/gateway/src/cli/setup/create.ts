@@ -12,6 +12,7 @@ import { CONFIG_FILE, DEFAULT_PORT, defaultConfigText, readConfig, type Config }
 import { makeDirectory, requireUsable } from '../../directory.ts'
 import { GatewayError } from '../../error.ts'
 import { createKey, keysIn, listKeyFiles, openKeyring, type Keyring } from '../../keyring.ts'
+import { hasLedger, LEDGERS, ledgerPlace } from '../../ledger-store.ts'
 import { foundLedger, type Gateway } from '../../open.ts'
 import { placed } from '../policy/policy-file.ts'
 import { localUser } from '../program/connect.ts'
@@ -27,16 +28,19 @@ export interface Made {
 interface CreateOptions {
   readonly port?: number
   readonly commit?: 'plain' | 'salted'
+  /** The environment variable with the URL of the database, for a ledger in PostgreSQL. */
+  readonly urlEnv?: string
   readonly passphrase?: string
 }
 
-const PARTS = [CONFIG_FILE, 'policy.yaml', 'keys', 'ledger.sqlite']
+const PARTS = [CONFIG_FILE, 'policy.yaml', 'keys']
 
 /** Refuses a directory that contains a part of a gateway. @throws GatewayError `DATA_EXISTS`. */
 export function refuseExisting(data: string): void {
-  const found = PARTS.filter((name) => existsSync(join(data, name)))
+  const ledger = LEDGERS.filter((name) => existsSync(join(data, name)))
+  const found = [...PARTS.filter((name) => existsSync(join(data, name))), ...ledger]
   if (found.length === 0) return
-  const whole = found.length === PARTS.length
+  const whole = ledger.length > 0 && found.length > PARTS.length
   throw new GatewayError('DATA_EXISTS', `\`${data}\` already contains a gateway (${found.join(', ')})`, {
     hints: whole
       ? ['start it with `tollgate up` or `tollgate serve`', 'or create another with `--data DIR`']
@@ -52,7 +56,7 @@ export async function createData(
 ): Promise<Config> {
   const data = resolve(directory)
   const file = (name: string): string => join(data, name)
-  const isNew = !existsSync(file('ledger.sqlite'))
+  const isNew = !hasLedger(data)
   if (prepareDirectory(data)) made({ what: 'data directory', where: data })
   if (!existsSync(file(CONFIG_FILE))) {
     refuseOrphan(data, isNew)
@@ -83,10 +87,10 @@ async function createLedger(
   passphrase: string | undefined,
   made: (each: Made) => void,
 ): Promise<void> {
-  const file = join(config.data, 'ledger.sqlite')
+  const file = ledgerPlace(config)
   try {
     await foundLedger(config, () => {
-      if (existsSync(file)) throw new MadeMeanwhile()
+      if (hasLedger(config.data)) throw new MadeMeanwhile()
       return createKeys(config, passphrase, made)
     })
   } catch (fault) {
@@ -145,8 +149,9 @@ function writeNew(file: string, text: string): void {
   writeFileSync(file, text, { flag: 'wx', mode: 0o600, flush: true })
 }
 
-function configText({ port = DEFAULT_PORT, commit = 'plain' }: CreateOptions): string {
-  return defaultConfigText({ ledger: ledgerName(), port, commit })
+function configText({ port = DEFAULT_PORT, commit = 'plain', urlEnv }: CreateOptions): string {
+  const database = urlEnv === undefined ? {} : { urlEnv }
+  return defaultConfigText({ ledger: ledgerName(), port, commit, ...database })
 }
 
 function ledgerName(): string {

@@ -9,7 +9,14 @@ import { NO_LLM } from '../../config/llm.ts'
 import { GatewayError } from '../../error.ts'
 import { openKeyring } from '../../keyring.ts'
 import { PROVIDERS, TRAITS } from '../../llm/providers.ts'
-import { checkLedger as checkTail, isRunning, measureDurability, openView, unfolded } from '../../open.ts'
+import {
+  checkLedger as checkTail,
+  databaseSettings,
+  isRunning,
+  measureDurability,
+  openView,
+  unfolded,
+} from '../../open.ts'
 import type { LedgerView } from '../../view.ts'
 import { keysOnLedger, keyStatus } from '../keys/keys.ts'
 import { answers } from '../../mcp/client/local-bind.ts'
@@ -45,6 +52,7 @@ export const CHECKS: readonly (readonly [about: string, check: Check])[] = [
   ['policy', (config) => onView(config, checkPolicy)],
   ['observe mode', (config) => onView(config, checkObserve)],
   ['tokens', (config) => onView(config, checkTokens)],
+  ['database', checkDatabase],
   ['durability', checkDurability],
   ['disk', checkDisk],
   ['head guard', checkHeadGuard],
@@ -163,6 +171,7 @@ async function checkLedger(view: LedgerView, config: Config): Promise<readonly D
 /** Checks the write-ahead log. While it contains data, a copy of `ledger.sqlite` alone is incomplete. */
 async function checkLog(config: Config): Promise<readonly DoctorFinding[]> {
   const about = 'log'
+  if (config.database) return [{ level: 'ok', about, found: 'none: the ledger is in a database' }]
   const bytes = unfolded(config)
   if (bytes === 0) return [{ level: 'ok', about, found: 'empty: `ledger.sqlite` contains the whole ledger' }]
   const found = `\`ledger.sqlite-wal\` contains ${bytes} bytes that are not yet in \`ledger.sqlite\``
@@ -289,6 +298,29 @@ async function checkTokens(view: LedgerView): Promise<readonly DoctorFinding[]> 
         ]),
   ]
 }
+
+/** Checks the settings of the server, and how far its standbys are behind. */
+async function checkDatabase(config: Config): Promise<readonly DoctorFinding[]> {
+  const about = 'database'
+  const settings = await databaseSettings(config)
+  if (!settings) return [{ level: 'ok', about, found: 'none: the ledger is a file' }]
+  const { version, fsync, synchronousCommit, fullPageWrites, standbys, lag } = settings
+  const set = `fsync ${fsync}, synchronous_commit ${synchronousCommit}, full_page_writes ${fullPageWrites}`
+  const found = `PostgreSQL ${Math.floor(version / 10_000)}; ${set}`
+  if (fsync !== 'on' || fullPageWrites !== 'on' || synchronousCommit === 'off') {
+    const remedy = ['switch all three on: a crash of the server could lose receipts that were acknowledged']
+    return [{ level: 'fail', about, found, remedy }]
+  }
+  const behind =
+    standbys === 0
+      ? 'no standby'
+      : `${standbys} standbys, at most ${lag ?? 'an unknown number of'} bytes behind`
+  const isLate = (lag ?? 0) > MAX_LAG
+  const remedy = isLate ? ['find out why the standby is slow: a failover would lose the newest receipts'] : []
+  return [{ level: isLate ? 'warn' : 'ok', about, found: `${found}; ${behind}`, remedy }]
+}
+
+const MAX_LAG = 16 << 20
 
 async function checkDurability(config: Config): Promise<readonly DoctorFinding[]> {
   const { mode, millisPerSync, syncsPerSecond } = await measureDurability(config)

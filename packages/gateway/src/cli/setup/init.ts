@@ -14,6 +14,7 @@ interface InitOptions extends DataOptions {
   readonly port?: number
   readonly passphrase?: boolean
   readonly salted?: boolean
+  readonly databaseEnv?: string
 }
 
 /** Creates a data directory and prints the admin token. */
@@ -28,6 +29,7 @@ export async function runInit(terminal: Terminal, options: InitOptions): Promise
       ...(options.port !== undefined && { port: options.port }),
       ...(passphrase !== undefined && { passphrase }),
       ...(options.salted === true && { commit: 'salted' }),
+      ...(options.databaseEnv !== undefined && { urlEnv: options.databaseEnv }),
     },
     (made) => {
       created.push(made)

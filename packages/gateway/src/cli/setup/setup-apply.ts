@@ -1,7 +1,8 @@
 // Carries out what `tollgate setup mcp` proposed: creates a data directory if there is none, wraps, approves, activates.
 
 import { existsSync, readFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
+import { hasLedger } from '../../ledger-store.ts'
 import type { Config } from '../../config/config.ts'
 import { isAtLeast } from '../../tools/finding.ts'
 import { serverOf, toolOf, type Offer } from '../../tools/offer.ts'
@@ -37,7 +38,7 @@ export async function carryOut(
   proposal: Proposal,
 ): Promise<SetupOutcome> {
   const data = resolve(dataOf(options))
-  const isNew = !existsSync(join(data, 'ledger.sqlite'))
+  const isNew = !hasLedger(data)
   const config = await createData(data, {}, ({ what, where }) =>
     terminal.say(`created ${what}: \`${where}\``),
   )

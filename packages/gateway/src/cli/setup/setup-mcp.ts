@@ -1,9 +1,9 @@
 // `tollgate setup mcp`: puts the MCP servers of the user's clients behind the gateway. Shows everything first, asks once.
 
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { createCatalogue } from '@tollgate/kernel/admin'
 import { defaultData } from '../../config/place.ts'
+import { hasLedger } from '../../ledger-store.ts'
 import { silent } from '../../log.ts'
 import { inspect } from '../../tools/inspect.ts'
 import type { AdapterName } from '../../browser/servers/adapters.ts'
@@ -99,7 +99,7 @@ function recover(terminal: Terminal, { dryRun }: SetupOptions): void {
 /** Fails before the question rather than after it, if the gateway that runs cannot be used. A stored token is unlocked after it. */
 async function requireGateway(options: SetupOptions): Promise<void> {
   const isQuestion = options.dryRun !== true && (options.yes === true || canAsk())
-  if (!isQuestion || !existsSync(join(dataOf(options), 'ledger.sqlite'))) return
+  if (!isQuestion || !hasLedger(dataOf(options))) return
   if (givenToken(options) === undefined && loginFor(placeOf({ data: dataOf(options) }))) return
   await withConnection(options, 'write', (connection) => ask(connection, '/v1/policy'))
 }

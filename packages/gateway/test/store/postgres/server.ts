@@ -17,11 +17,20 @@ export interface TestServer {
   place(port?: number): DatabasePlace
   /** Runs a statement as the superuser. */
   query(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** Runs a statement in a transaction that stays open. */
+  hold(sql: string): Promise<HeldLock>
   /** Ends every process of the server at once, as a crash does. */
   kill(): Promise<void>
   /** Starts it again on the same cluster and port. */
   start(): Promise<void>
   stop(): Promise<void>
+}
+
+/** An open transaction. */
+export interface HeldLock {
+  /** Resolves when this many other transactions wait for a lock. */
+  untilWaiting(count: number): Promise<void>
+  release(): Promise<void>
 }
 
 // No `-F`: these servers sync, as real ones do.
@@ -56,6 +65,26 @@ export async function startServer(): Promise<TestServer> {
       await client.end().catch(() => undefined)
     }
   }
+  const hold: TestServer['hold'] = async (sql) => {
+    const client = new pg.Client({ host: '127.0.0.1', port, user: 'tollgate', database: 'postgres' })
+    await client.connect()
+    await client.query('BEGIN')
+    await client.query(sql)
+    return {
+      async untilWaiting(count) {
+        for (;;) {
+          const [row] = await query(
+            "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+          )
+          if (Number(row?.waiting) === count) return
+        }
+      },
+      async release() {
+        await client.query('ROLLBACK')
+        await client.end()
+      },
+    }
+  }
   const start = async (): Promise<void> => {
     const args = ['-D', data, '-k', folder, '-p', String(port), ...SETTINGS.flatMap((each) => ['-c', each])]
     // A group of its own, so that all its processes can be killed at once.
@@ -85,6 +114,7 @@ export async function startServer(): Promise<TestServer> {
       schema: `ledger_${process.pid}_${schemas++}`,
     }),
     query,
+    hold,
     start,
     kill: () => end('SIGKILL', true),
     async stop() {
