@@ -30,6 +30,9 @@ export const BUILTIN = {
   todo: 'builtin/todo',
 } as const
 
+/** A tool of no client. The gateway always denies it, so a receipt of it proves that a hook asks. */
+export const CANARY = { name: 'tollgate_canary', tool: 'builtin/canary' } as const
+
 const MCP = /^mcp__(.+?)__(.+)$/
 /** Spellings of the names above. A server could otherwise offer a tool that passes for one of them. */
 const RESERVED = /^(?:mcp__)?(?:tollgate__)?builtin(?:__|\/|$)/
@@ -47,6 +50,7 @@ interface Naming {
  * @throws PayloadFault if an argument has two values after the renaming, or if the name of an MCP server is reserved.
  */
 export function canonicalCall({ client, tools }: Naming, name: string, given: JsonObject): HookCall {
+  if (name === CANARY.name) return { tool: CANARY.tool, args: {} }
   const row = Object.hasOwn(tools, name) ? tools[name] : undefined
   if (!row) return MCP.test(name) ? serverCall(name, given) : { tool: `${client}/${name}`, args: given }
   const args = renamed(given, row.args ?? {})

@@ -79,6 +79,9 @@ export function ladderHash(policy: Policy): string {
   return hash
 }
 
+/** The tool that is always denied. */
+const CANARY = 'builtin/canary'
+
 /** Decides. Never throws: an undecidable call is denied. */
 export function decide(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER = LADDER): Judgement {
   // First, because a principal over its storage limit gets nothing else recorded.
@@ -86,6 +89,8 @@ export function decide(intent: Intent, snapshot: Snapshot, ladder: typeof LADDER
   if (intent.unreadable !== undefined) {
     return { verdict: 'DENY', reason: 'AMBIGUOUS_INPUT', rung: 'capture', detail: intent.unreadable }
   }
+  // The proof that a hook asks: no rule and no observe mode can allow it, and its texts are not read.
+  if (intent.tool === CANARY) return { verdict: 'DENY', reason: 'DENY_TOOL_NOT_FOUND', rung: 'schema' }
   // An ESCALATE waits for the remaining steps, so that people are not asked about a call that is denied anyway.
   let held: Judgement | undefined
   let granted: Judgement | undefined
