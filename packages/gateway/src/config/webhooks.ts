@@ -10,6 +10,7 @@ export const WEBHOOK_EVENTS = [
   'call.denied',
   'freeze.changed',
   'tools.quarantined',
+  'hook.silent',
 ] as const
 /** An event that receivers can get. */
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number]

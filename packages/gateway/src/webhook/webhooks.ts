@@ -10,6 +10,7 @@ import type { Log } from '../log.ts'
 import type { EntryFilter, LedgerView } from '../view.ts'
 import { createDenials, type Denials } from './denials.ts'
 import { followLedger, type Watch } from './follow.ts'
+import { silentMessage } from './hook-silent.ts'
 import { answerMessage, freezeMessage } from './ledger-messages.ts'
 import { createOutbox, type WebhookMessage } from './outbox.ts'
 import { createQuarantineWatch } from './quarantine.ts'
@@ -41,6 +42,8 @@ const TIMES: WebhookTimes = { patience: 1000, answerWithin: 10_000, between: 60_
 
 /** Running webhooks. */
 export interface Webhooks {
+  /** Reports that the hook of a coding agent lets calls run. */
+  hookSilent(agent: string, why: string): void
   /** Stops sending. Deliveries in progress are cancelled. */
   stop(): Promise<void>
 }
@@ -52,7 +55,9 @@ export interface Webhooks {
  */
 export async function startWebhooks(options: WebhookOptions): Promise<Webhooks> {
   const receivers = options.hooks.map((hook) => receiverOf(hook, options.env))
-  return receivers.length === 0 ? { stop: () => Promise.resolve() } : run(options, receivers)
+  return receivers.length === 0
+    ? { hookSilent: () => undefined, stop: () => Promise.resolve() }
+    : run(options, receivers)
 }
 
 async function run(options: WebhookOptions, receivers: readonly Receiver[]): Promise<Webhooks> {
@@ -83,6 +88,7 @@ async function run(options: WebhookOptions, receivers: readonly Receiver[]): Pro
     for (const message of newInQuarantine()) put(message)
   }, times.look).unref()
   return {
+    hookSilent: (agent, why) => put(silentMessage(kernel, agent, why)),
     async stop() {
       stopping.abort()
       clearInterval(looking)

@@ -98,7 +98,15 @@ describe('readConfig', () => {
           url: 'https://hooks.example.com/tollgate',
           secretEnv: 'TOLLGATE_WEBHOOK_SECRET',
           arguments: true,
-          events: ['approval.requested', 'approval.answered', 'freeze.changed', 'tools.quarantined'],
+          events: [
+            ...[
+              'approval.requested',
+              'approval.answered',
+              'freeze.changed',
+              'tools.quarantined',
+              'hook.silent',
+            ],
+          ],
           format: 'json',
         },
       ],

@@ -19,7 +19,7 @@ rules:
 
 interface Row {
   /** Makes the event happen once. A text that an agent or a server can choose is `HOSTILE`. */
-  readonly cause: (gateway: Gateway) => Promise<unknown>
+  readonly cause: (gateway: Gateway, webhooks: Webhooks) => Promise<unknown>
   readonly data: object
 }
 
@@ -60,6 +60,10 @@ const ROWS: Readonly<Record<WebhookEvent, Row>> = {
       Promise.resolve(kernel.catalogue.offer(`files/${HOSTILE}`, definitionOf({ a: VALUE }))),
     data: { server: 'files', count: 1, changed: 0, tools: [`files/${HOSTILE}`] },
   },
+  'hook.silent': {
+    cause: (_, webhooks) => Promise.resolve(webhooks.hookSilent('codex', HOSTILE)),
+    data: { agent: 'codex', because: HOSTILE, repair: 'tollgate setup codex repair' },
+  },
 }
 
 it('has a row for every event', () => {
@@ -75,8 +79,8 @@ describe.each(WEBHOOK_EVENTS)('the event %s', (event) => {
       hook(slack.url, { format: 'slack', events: [event] }),
       hook(other.url, { events: WEBHOOK_EVENTS.filter((each) => each !== event) }),
     ]
-    await start(gateway, hooks, { times: { answerWithin: 200 } })
-    await ROWS[event].cause(gateway)
+    const webhooks = await start(gateway, hooks, { times: { answerWithin: 200 } })
+    await ROWS[event].cause(gateway, webhooks)
     await until(() => got.length >= 3 && slack.got.length >= 1)
     expect(ofType(got, event)).toHaveLength(got.length)
     expect(ofType(got, event)[2]).toMatchObject(ROWS[event].data)
