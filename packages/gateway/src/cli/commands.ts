@@ -180,7 +180,12 @@ function addSetup(program: Command, to: To, groups: Groups): void {
 function addDaily(program: Command, to: To, groups: Groups): void {
   remote(program, 'status')
     .summary('show the state of the gateway and its ledger')
-    .examples(['tollgate status', ''], ['tollgate status --json', 'for a script'])
+    .option('--line', 'print one short line for a status bar; exit code 1 if something needs you')
+    .examples(
+      ['tollgate status', ''],
+      ['tollgate status --json', 'for a script'],
+      ['tollgate status --line', 'for a status bar, such as that of tmux'],
+    )
     .action(to(async () => (await import('./setup/status.ts')).runStatus))
   groups.addLogin(program, to)
   groups.addReceipts(program, to)

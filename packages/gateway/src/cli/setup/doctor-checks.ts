@@ -25,6 +25,7 @@ import { modelAddresses } from './model-addresses.ts'
 import { allowsAnything, nameOf, pendingNotice, policyStatus } from '../policy/policy-status.ts'
 import { observeNotice } from '../policy/observe.ts'
 import { checkAuthority } from './doctor-authority.ts'
+import { checkHooks } from './doctor-hooks.ts'
 import { checkListening } from './doctor-listening.ts'
 import { checkSealing } from './doctor-sealing.ts'
 import { checkWebhooks } from './doctor-webhooks.ts'
@@ -62,6 +63,7 @@ export const CHECKS: readonly (readonly [about: string, check: Check])[] = [
   ['operator socket', checkOperators],
   ['model servers', checkModels],
   ['webhooks', checkWebhooks],
+  ['hooks', (config) => onView(config, checkHooks)],
 ]
 
 async function onView(

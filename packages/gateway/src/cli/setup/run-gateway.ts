@@ -7,6 +7,8 @@ import { GatewayError } from '../../error.ts'
 import { createBudget, type Budget } from '../../budget.ts'
 import { openKeyring } from '../../keyring.ts'
 import type { Log } from '../../log.ts'
+import type { HookProof } from './agents/proof.ts'
+import { watchHooks } from './agents/watch-hooks.ts'
 import { boundMemory } from './memory.ts'
 import { createConnect } from '../../mcp/server/connect.ts'
 import { createLlmDoor } from '../../llm/door.ts'
@@ -95,6 +97,10 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
     ends.push(() => served.close())
     const local = await openSocket(gateway, mcp, log, life.background === true, budget)
     if (local) ends.push(() => local.close())
+    const { data } = config
+    const alert = ({ agent, why }: HookProof): void => webhooks.hookSilent(agent, why)
+    const hooks = watchHooks({ data, view: gateway.view, log, alert })
+    ends.push(() => hooks.stop())
     // Not awaited: a server may have to be installed first.
     void mcp.meet()
     const running = { gateway, url: served.url, close: end }

@@ -4,7 +4,7 @@ import { parseReceipt } from '@tollgate/evidence'
 import type { LedgerView } from '../../view.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { ask } from '../program/ask.ts'
-import { connect, sayPlace, type Connection } from '../program/connect.ts'
+import { connect, dataOf, sayPlace, type Connection } from '../program/connect.ts'
 import type { TrustChanges } from '../people/trust-changes.ts'
 import type { ShownObserved } from '../policy/observe.ts'
 import type { PolicyStatus } from '../policy/policy-status.ts'
@@ -40,8 +40,13 @@ interface Details {
   readonly path?: string | undefined
 }
 
+interface StatusOptions extends GatewayOptions {
+  readonly line?: boolean
+}
+
 /** Shows the status. Returns 1 if the ledger is poisoned. */
-export async function runStatus(terminal: Terminal, options: GatewayOptions): Promise<number> {
+export async function runStatus(terminal: Terminal, options: StatusOptions): Promise<number> {
+  if (options.line === true) return (await import('./status-line.ts')).printLine(dataOf(options))
   const connection = await connect(options, 'read')
   try {
     // The status of a data directory names it.
