@@ -168,7 +168,7 @@ const ROOMS: readonly Room[] = [
         'tokens.ts',
       ),
       ...gateway('open-view.ts', 'seal-key.ts', 'webhook', 'telemetry', 'mcp', 'llm', 'tools', 'workbench'),
-      ...gateway('browser', 'files'),
+      ...gateway('browser', 'files', 'hooks'),
       ...FROM_ANYWHERE,
     ],
     packages: [...KERNEL, ...QUICK, 'client', 'evidence', 'evidence/node', 'sentinel', 'sentinel/static'],

@@ -7,16 +7,16 @@ import type { WebhookMessage } from './outbox.ts'
 import { quoted } from './quoted.ts'
 
 /** Returns the message. */
-export function silentMessage(kernel: Kernel, agent: string, why: string): WebhookMessage {
-  const repair = `tollgate setup ${agent} repair`
+export function silentMessage(kernel: Kernel, id: string, why: string): WebhookMessage {
+  const repair = `tollgate setup ${id} repair`
   return {
-    id: sha256Hex(`hook.silent\n${agent}\n${kernel.host.now()}`),
+    id: sha256Hex(`hook.silent\n${id}\n${kernel.host.now()}`),
     type: 'hook.silent',
     isWanted: forADay(kernel),
     read: () => ({
-      data: { agent, because: why, repair },
+      data: { agent: id, because: why, repair },
       lines: [
-        `The hook of ${quoted(agent)} does not ask the gateway. Its calls may run without a decision.`,
+        `The hook of ${quoted(id)} does not ask the gateway. Its calls may run without a decision.`,
         `Reason: ${quoted(why)}`,
         `Repair it: \`${repair}\``,
       ],

@@ -2,6 +2,7 @@ import { definitionOf, answerRequest, pinTool, setFreeze } from '@tollgate/kerne
 import { describe, expect, it } from 'vitest'
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../../src/config/webhooks.ts'
 import type { Gateway } from '../../src/open.ts'
+import type { Webhooks } from '../../src/webhook/webhooks.ts'
 import { ask } from '../gateway-rig.ts'
 import { hangs, hook, idsOf, ofType, openSite, receiver, start, until } from './webhook-rig.ts'
 

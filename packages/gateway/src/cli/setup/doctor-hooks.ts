@@ -26,9 +26,10 @@ const LEVELS: Readonly<Record<HookProof['is'], DoctorFinding['level']>> = {
 
 async function checkHook(hook: InstalledHook, view: LedgerView): Promise<readonly DoctorFinding[]> {
   const { agent, wanted } = hook
-  const about = `${agent.id} hook`
+  const { id } = agent
+  const about = `${id} hook`
   const { is, why } = await proveHook(hook, view)
-  const repair = `\`tollgate setup ${agent.id} repair\``
+  const repair = `\`tollgate setup ${id} repair\``
   const steps = {
     on: [],
     blocking: ['start the gateway: `tollgate up`', `or repair the hook: ${repair}`],

@@ -14,7 +14,7 @@ import { SECONDS } from './hook-script.ts'
 import { readText } from './plan.ts'
 
 /** The outcome of one question. Only `denied` with a receipt is a proof. */
-export interface CanaryAnswer {
+interface CanaryAnswer {
   /** `open`: the hook would let the call run. `missing`: the configuration has no entry. */
   readonly is: 'denied' | 'open' | 'missing'
   /** The id of the receipt that the denial names. */
