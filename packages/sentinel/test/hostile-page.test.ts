@@ -33,6 +33,16 @@ describe.skipIf(browser === undefined)('the Sentinel', () => {
       expect(risk).toBeGreaterThan(70)
     })
 
+    it.each([
+      ['capital letters', `setAttributeNS(null, 'TITLE', order)`],
+      ['the name of another one', `setAttributeNS('urn:x', 'title', order)`],
+      ['a namespace', `setAttributeNS('urn:x', 'x:title', order)`],
+    ])('cannot hide an attribute behind %s', async (_, set) => {
+      const script = `{ const order = ${JSON.stringify(ORDER)}; document.querySelector('p').${set} }`
+      const { risk } = await tab.scan(`<p title="An ordinary title">Hello</p><script>${script}</script>`)
+      expect(risk).toBeGreaterThan(70)
+    })
+
     it('cannot replace functions that the scan uses', async () => {
       const script = `Node.prototype.appendChild=Array.prototype.push=Element.prototype.getAttribute=()=>null;
       Object.defineProperty(Node.prototype,'firstChild',{get:()=>null});window.getComputedStyle=()=>({display:'none'});
