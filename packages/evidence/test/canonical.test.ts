@@ -422,8 +422,8 @@ describe('properties', () => {
       if (text.isWellFormed()) expect(outcomeOf(() => parseCanonical(utf8(text), LIMIT))).toBe(says)
     }
     fc.assert(fc.property(nearlyCanonical(acceptable), law), { seed: 15, numRuns: runs(10_000) })
-    expect(seen.canonical).toBeGreaterThan(1000)
-    expect(seen.other).toBeGreaterThan(1000)
+    expect(seen.canonical).toBeGreaterThan(0.4 * runs(10_000))
+    expect(seen.other).toBeGreaterThan(0.3 * runs(10_000))
   })
 })
 

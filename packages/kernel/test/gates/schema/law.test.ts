@@ -149,7 +149,7 @@ test('arguments that match a closed schema match it as written', () => {
     if (fits) fitting++
     return !fits || compileChecks(schema, 'plain')(args, new SchemaRun())
   })
-  expect(fitting).toBeGreaterThan(100)
+  expect(fitting).toBeGreaterThan(0.2 * runs(2000))
 })
 
 test('an unnamed property is refused in every object with named properties', () => {
