@@ -5,9 +5,11 @@ import process from 'node:process'
 import { describe, expect, it } from 'vitest'
 import type { Dialect, Judge, Rewriter } from '../../src/llm/dialect.ts'
 import { formatSse, type SseEvent } from '../../src/sse.ts'
+import { runs } from '../../../evidence/test/runs.ts'
 import { fuzz, leaksIn, SUBJECTS, tellFailure, type Subject } from './fuzz.ts'
 
-const STREAMS = 300
+const STREAMS = runs(1500)
+const UNCHANGED = runs(500)
 
 describe('mutated replies', () => {
   it.each([
@@ -29,10 +31,10 @@ describe('mutated replies', () => {
 
 describe('unchanged replies', () => {
   it.each(SUBJECTS)('finish: $name', async (subject) => {
-    const tally = await fuzz({ subjects: [subject], seed: 11, streams: 200, isBent: false })
-    expect(tally).toMatchObject({ ended: 200, garbled: 0, cut: 0, failures: [] })
-    expect(tally.released).toBeGreaterThan(60)
-    expect(tally.refused).toBeGreaterThan(120)
+    const tally = await fuzz({ subjects: [subject], seed: 11, streams: UNCHANGED, isBent: false })
+    expect(tally).toMatchObject({ ended: UNCHANGED, garbled: 0, cut: 0, failures: [] })
+    expect(tally.released).toBeGreaterThan(0.3 * UNCHANGED)
+    expect(tally.refused).toBeGreaterThan(0.6 * UNCHANGED)
   })
 })
 
