@@ -17,7 +17,8 @@ import { CALLS, POLICY } from './ladder.ts'
 import { median, seconds, sized, type Row } from './measure.ts'
 import { writeFileSync } from 'node:fs'
 
-const DECISIONS = sized(20_000, 100)
+const DECISIONS = sized(20_000, 10)
+const TOGETHER = sized(100, 10)
 const TARGET = 10_000
 
 export async function* policyRows(say: (line: string) => void): AsyncGenerator<Row> {
@@ -72,10 +73,10 @@ export async function record(data: string, text: string, call: (i: number) => To
   const parsed = parsePolicy(text)
   if (!parsed.ok) throw new Error('the policy of the benchmark has mistakes')
   await activatePolicy(gateway.kernel, parsed.policy, 'user:bench')
-  for (let i = 0; i < DECISIONS; i += 100) {
-    const group = Array.from({ length: 100 }, (_, j) => authorize(gateway.kernel, call(i + j)))
+  for (let i = 0; i < DECISIONS; i += TOGETHER) {
+    const group = Array.from({ length: TOGETHER }, (_, j) => authorize(gateway.kernel, call(i + j)))
     const permits = (await Promise.all(group)).flatMap(({ permit }): Permit[] => (permit ? [permit] : []))
-    if (permits.length !== 100) throw new Error('a call of the benchmark was not allowed')
+    if (permits.length !== TOGETHER) throw new Error('a call of the benchmark was not allowed')
     const output = new Uint8Array(64)
     await Promise.all(
       permits.map((permit) => complete(gateway.kernel, permit, { status: 'COMPLETED', output })),

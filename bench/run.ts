@@ -1,7 +1,7 @@
 // `npm run bench`: prints one table of measurements. A missed target does not fail.
 //
 //   npm run bench                       everything
-//   npm run bench -- --only evidence    one area
+//   npm run bench -- --only evidence    one area; several `--only` measure several areas
 //   npm run bench -- --json FILE        also as JSON
 //   npm run bench -- --tiny             minimal sizes, to check that it runs; `npm test` does this
 
@@ -41,14 +41,14 @@ const AREAS: Readonly<Record<string, Measure>> = {
 
 // `sized` in measure.ts reads `tiny`, because sizes are constants.
 const OPTIONS = {
-  only: { type: 'string' },
+  only: { type: 'string', multiple: true },
   json: { type: 'string' },
   tiny: { type: 'boolean' },
 } as const
 
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: OPTIONS })
-  const names = values.only === undefined ? Object.keys(AREAS) : [values.only]
+  const names = values.only ?? Object.keys(AREAS)
   const unknown = names.find((name) => !Object.hasOwn(AREAS, name))
   if (unknown !== undefined) {
     process.stderr.write(`bench: no area \`${unknown}\`; there are ${Object.keys(AREAS).join(', ')}\n`)
