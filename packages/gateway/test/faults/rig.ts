@@ -2,15 +2,46 @@
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 import { openKeyring } from '../../src/keyring.ts'
 import { readJournal, type Line } from './audit.ts'
 import { newFolder, siteOf, type Site } from '../gateway-rig.ts'
 
 const LOAD = fileURLToPath(new URL('load.mjs', import.meta.url))
+const MODULES = fileURLToPath(new URL('../../../../node_modules', import.meta.url))
+const THREADS = new URL('../../dist/src/store/sqlite/thread.js', import.meta.url)
+
+let made: string | undefined
+
+/** The program in one file, because a start would read some hundred files. */
+function bundledLoad(): string {
+  if (made !== undefined && existsSync(made)) return made
+  const folder = newFolder()
+  // For other users as well.
+  chmodSync(folder, 0o755)
+  symlinkSync(MODULES, join(folder, 'node_modules'))
+  const outfile = join(folder, 'load.mjs')
+  buildSync({
+    entryPoints: [LOAD],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    external: ['@photostructure/sqlite', 'undici'],
+    // Only the threads of the ledger have files next to their code.
+    define: { 'import.meta.url': JSON.stringify(THREADS.href) },
+    banner: {
+      js: `import { createRequire } from 'node:module'; const require = createRequire('${THREADS.href}')`,
+    },
+    logLevel: 'error',
+  })
+  return (made = outfile)
+}
 
 /** What a gateway process does. */
 export interface LoadOptions {
@@ -42,7 +73,7 @@ export interface Load {
 /** Starts a gateway on a site. */
 export function startLoad({ config }: Site, options: LoadOptions): Load {
   const { under = [], user, journal = join(newFolder(), 'journal'), ...rest } = options
-  const args = [process.execPath, LOAD, JSON.stringify({ config, journal, ...rest })]
+  const args = [process.execPath, bundledLoad(), JSON.stringify({ config, journal, ...rest })]
   const [command = process.execPath, ...more] = [...under, ...args]
   const child = spawn(command, more, {
     stdio: ['pipe', 'pipe', 'pipe'],
