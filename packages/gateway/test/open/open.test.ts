@@ -137,7 +137,7 @@ describe('a gateway on its data directory', () => {
   })
 
   it('proves every receipt under the stored checkpoint', async () => {
-    const site = await usedSite(300)
+    const site = await usedSite(200)
     const { view, trust, close } = await openView(site.config)
     const checkpoint = (await view.checkpoint()) ?? ''
     const { size, root } = parseCheckpoint(checkpoint)
