@@ -9,10 +9,12 @@ import type { Effect, Use } from './row.ts'
 import { runScriptFile, runShellText } from './shells.ts'
 
 /** Notes the use of an argument. Returns the shell for the arguments after it. `name` is the program. */
-export function applyUse({ use, field }: Bound, name: string, shell: Shell): Shell {
+export function applyUse({ use, field, name: option }: Bound, name: string, shell: Shell): Shell {
   const { found } = shell
   if (isFileUse(use)) {
-    applyFile(use, field, shell)
+    // A single `-` as a value, or where a program reads, is the standard output or input. `rm -` and `cp a -` mean a file.
+    const isStream = field.text === '-' && (option !== undefined || !/^(?:write|delete|edit|move)$/.test(use))
+    if (!isStream) applyFile(use, field, shell)
     return shell
   }
   switch (use) {
@@ -76,8 +78,6 @@ function isFileUse(use: Use): use is FileUse {
 }
 
 function applyFile(use: FileUse, field: Field, shell: Shell): void {
-  // A single `-` is the standard input or output.
-  if (field.text === '-') return
   switch (use) {
     case 'read':
       noteRead(field, shell)

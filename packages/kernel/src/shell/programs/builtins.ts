@@ -71,6 +71,10 @@ export const BUILTINS: Readonly<Record<string, Special>> = {
       'a program gets another file',
       shell,
     ),
+  jobs: (args, shell) => {
+    const at = args.findIndex(({ text }) => text === '-x')
+    return at < 0 ? staying(shell) : shell.run.command(args.slice(at + 1), shell)
+  },
   type: NOTHING,
   bind: (args, shell) => refused(args.length > 0, DYNAMIC, shell),
   complete: (args, shell) => refused(args.length > 0, DYNAMIC, shell),

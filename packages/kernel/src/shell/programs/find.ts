@@ -87,7 +87,18 @@ function foundBy(starts: readonly Field[], expression: readonly Field[]): readon
   const below = expression.some(({ text }) => text === '-mindepth')
   return starts.flatMap((start) => {
     const inside = { text: isKnown ? `/*/${name.text}` : '/*', isPattern: true, isMany: true }
-    const self = isKnown || below || start.text === '.' ? [] : [start]
+    const isSelf = !isKnown || start.isPattern || hasHole(start) || fits(start.text, name.text)
+    const self = !isSelf || below || start.text === '.' ? [] : [start]
     return [...self, glued(start, inside)]
   })
+}
+
+/** Returns whether the last name of a path fits a pattern. A set `[…]` fits everything. */
+function fits(path: string, pattern: string): boolean {
+  const last = path.replace(/\/+$/, '').replace(/^.*\//s, '')
+  const source = Array.from(pattern.replace(/\[[^\]]*\]/g, '*'), (char) => {
+    if (char === '*') return '.*'
+    return char === '?' ? '.' : char.replace(/[^\w]/, String.raw`\$&`)
+  })
+  return new RegExp(`^${source.join('').replace(/(?:\.\*)+/g, '.*')}$`, 's').test(last)
 }

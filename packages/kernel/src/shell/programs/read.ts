@@ -106,7 +106,7 @@ function use(
   name: string,
   value: Field | undefined,
   next: readonly Field[],
-  { bound, effects, given }: Progress,
+  { bound, effects, given, positional }: Progress,
 ): number {
   given.add(known).add(name)
   if (option.effect) effects.push(option.effect)
@@ -117,6 +117,8 @@ function use(
   }
   const field = next[option.isNamed ? 1 : 0]
   if (field) bound.push({ use: option.use, field, name: known })
+  // A pattern can become several files, and only the first of them is the value.
+  if (field?.isMany === true) positional.push(field)
   return option.isNamed ? 2 : 1
 }
 

@@ -53,7 +53,8 @@ export interface Row {
   readonly until?: string
   /** Long options have one `-`, and short ones are not combined. */
   readonly long?: boolean
-  /** A command with options only. */
+  /** The row of every other subcommand, such as the scripts of `yarn`. */
+  readonly otherwise?: Row
   readonly commands?: Readonly<Record<string, Row>>
 }
 
@@ -96,6 +97,7 @@ export interface Program {
   readonly stops: boolean
   readonly until: ReadonlySet<string>
   readonly commands: Table | undefined
+  readonly otherwise: Row | undefined
   /** An option that nothing in the command shows could do harm. */
   readonly isRisky: boolean
 }
@@ -140,6 +142,7 @@ function parseRow({
     stops: row.stops === true,
     until: new Set(row.until?.split(' ')),
     commands: row.commands,
+    otherwise: row.otherwise,
     isRisky: !runsCode && (!other || [...parsed.values()].some(isHarmful)),
   }
 }

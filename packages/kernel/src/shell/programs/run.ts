@@ -12,12 +12,13 @@ import { programOf, type Program, type Row } from './row.ts'
 import { isShell, runShell } from './shells.ts'
 import { ADDITIONS } from './special.ts'
 import { TABLE } from './table/index.ts'
-import { runEnv, runRest, runXargs } from './wrappers.ts'
+import { runEnv, runRest, runWatch, runXargs } from './wrappers.ts'
 
 const SPECIAL: Readonly<Record<string, Special>> = {
   ...BUILTINS,
   env: runEnv,
   xargs: runXargs,
+  watch: runWatch,
   find: runFind,
   gfind: runFind,
   tar: runTar,
@@ -120,8 +121,8 @@ function runSubcommand(program: Program, name: string, { rest }: Reading, shell:
     return
   }
   const full = `${name} ${command}`
-  const row =
-    program.commands && Object.hasOwn(program.commands, command) ? program.commands[command] : undefined
+  const known = program.commands && Object.hasOwn(program.commands, command)
+  const row = known ? program.commands[command] : program.otherwise
   if (row) {
     runRow(row, full, args, shell, program)
     return

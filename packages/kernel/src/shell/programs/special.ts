@@ -1,6 +1,6 @@
 // Programs of the table whose arguments need more than the table can say.
 
-import { exactly, exactText, hasHole, type Field } from '../script/field.ts'
+import { exactly, exactText, type Field } from '../script/field.ts'
 import type { Shell } from '../script/shell.ts'
 import { noteSyncDeletes } from './archives.ts'
 import { isPlainAwk, noteSed } from './filters.ts'
@@ -31,6 +31,24 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
   'git submodule foreach': (_, { bound }, shell) => {
     if (bound.length > 1) shell.found.add('unknown', 'code that is not known before it runs')
   },
+  'git diff': readsOutside,
+  'git grep': readsOutside,
+  'git push': (_, { bound }, shell) => {
+    // A path instead of a remote is another repository on this machine.
+    for (const { use, field } of bound)
+      if (use === 'push' && /^[./~]/.test(field.text)) notePath('writes', field, shell)
+  },
+  'npm audit': (args, _, shell) => {
+    if (args.some(({ text }) => text === 'fix')) {
+      shell.found.add('installs', 'npm audit')
+      shell.found.add('runs_other_code', 'npm audit')
+    }
+  },
+  yarn: (_, { rest }, shell) => {
+    if (rest.length === 0) shell.run.command([exactly('yarn'), exactly('install')], shell)
+  },
+  less: runsOnStart,
+  more: runsOnStart,
   rsync: (args, { bound }, shell) => noteSyncDeletes(args, filesIn(bound), shell),
   sed: (_, { bound, given }, shell) => {
     for (const { use, field, name } of bound)
@@ -77,12 +95,15 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
   netcat: connects,
   dig: (args, _, shell) =>
     args.filter(({ text }) => text.startsWith('@')).forEach(({ text }) => noteHost(text.slice(1), shell)),
-  gzip: (args, { bound }, shell) => removesSource(args, bound, shell),
-  gunzip: (args, { bound }, shell) => removesSource(args, bound, shell),
-  bzip2: (args, { bound }, shell) => removesSource(args, bound, shell),
-  bunzip2: (args, { bound }, shell) => removesSource(args, bound, shell),
-  xz: (args, { bound }, shell) => removesSource(args, bound, shell),
-  unxz: (args, { bound }, shell) => removesSource(args, bound, shell),
+  gzip: compresses('.gz'),
+  gunzip: compresses('.gz', true),
+  bzip2: compresses('.bz2'),
+  bunzip2: compresses('.bz2', true),
+  xz: compresses('.xz'),
+  unxz: compresses('.xz', true),
+  zstd: compresses('.zst'),
+  unzstd: compresses('.zst', true),
+  zip: namesArchive,
 }
 
 /** `python -m pip` is `pip`. */
@@ -90,6 +111,17 @@ function runModule(args: readonly Field[], _: Reading, shell: Shell): void {
   const at = args.findIndex(({ text }) => text === '-m')
   if (at >= 0 && args[at + 1]?.text === 'pip')
     shell.run.command([exactly('pip'), ...args.slice(at + 2)], shell)
+}
+
+/** `+COMMAND` is a command of the pager, which can run programs. */
+function runsOnStart(args: readonly Field[], _: Reading, shell: Shell): void {
+  if (args.some(({ text }) => text.startsWith('+'))) shell.found.add('runs_other_code', 'less')
+}
+
+/** Outside of a repository, the arguments are any files. */
+function readsOutside(args: readonly Field[], { bound }: Reading, shell: Shell): void {
+  if (!args.some(({ text }) => text.startsWith('--no-i'))) return
+  for (const { use, field } of bound) if (use === 'object') noteRead(field, shell)
 }
 
 /** A listener waits for others, and names no host. */
@@ -143,16 +175,37 @@ function filesIn(bound: readonly Bound[]): readonly Field[] {
     .map(({ field }) => field)
 }
 
-/** A compression replaces a file by one with another name. */
-function removesSource(args: readonly Field[], bound: readonly Bound[], shell: Shell): void {
-  if (args.some(({ text }) => /^(?:-[a-z0-9]*[kclt][a-z0-9]*|--keep|--stdout|--list|--test)$/.test(text)))
-    return
-  for (const { use, field } of bound) {
-    if (use !== 'edit') continue
-    notePath('deletes', field, shell)
-    const text = exactText(field)
-    if (text === undefined || hasHole(field)) continue
-    for (const end of ['.gz', '.bz2', '.xz'])
-      notePath('writes', exactly(text.endsWith(end) ? text.slice(0, -end.length) : text + end), shell)
+/** A compression makes a file with another name, and mostly removes the first. */
+function compresses(end: string, isBack = false): Addition {
+  return (args, { bound, given }, shell) => {
+    if (
+      args.some(({ text }) => /^(?:-[a-z0-9]*[clt][a-z0-9]*|--stdout|--to-stdout|--list|--test)$/.test(text))
+    )
+      return
+    const isKept = args.some(({ text }) => /^(?:-[a-z0-9]*k[a-z0-9]*|--keep)$/.test(text))
+    const opens =
+      isBack || args.some(({ text }) => /^(?:-[a-z0-9]*d[a-z0-9]*|--(?:un|de)compress)$/.test(text))
+    const isNamed = ['-S', '--suffix', '-F', '--format'].some((name) => given.has(name))
+    for (const { use, field } of bound) {
+      if (use !== 'edit' && use !== 'read') continue
+      if (!isKept) notePath('deletes', field, shell)
+      notePath('writes', renamed(field, end, opens, isNamed), shell)
+    }
   }
+}
+
+/** The name of the file that a compression makes. */
+function renamed(field: Field, end: string, opens: boolean, isNamed: boolean): Field {
+  const text = exactText(field)
+  if (text === undefined) return field
+  if (!opens && !isNamed) return exactly(text + end)
+  // `a.tgz` becomes `a.tar`.
+  return { text: `${opens ? text.replace(/\.\w+$/, '') : text}*`, isPattern: true, isMany: true }
+}
+
+/** `zip` adds `.zip` to a name without an ending. */
+function namesArchive(_: readonly Field[], { bound }: Reading, shell: Shell): void {
+  const archive = bound.find(({ use, name }) => use === 'write' && name === undefined)
+  if (archive && !/\.\w+$/.test(archive.field.text))
+    notePath('writes', { ...archive.field, text: `${archive.field.text}.zip` }, shell)
 }

@@ -7,6 +7,7 @@ import { noteVariable } from './environment.ts'
 import { noteRead } from './note.ts'
 import { readArguments } from './read.ts'
 import { programOf } from './row.ts'
+import { runShellText } from './shells.ts'
 
 /** Notes the assignments before a command, and returns the command. */
 function withoutAssignments(fields: readonly Field[], shell: Shell): readonly Field[] {
@@ -53,7 +54,7 @@ export function runXargs(args: readonly Field[], shell: Shell): Outcome {
   problems.forEach((why) => unknown(shell, why))
   if (effects.length > 0) return staying(shell)
   bound.filter(({ use }) => use === 'read').forEach(({ field }) => noteRead(field, shell))
-  if (rest.length === 0) return staying(shell)
+  if (rest.length === 0) return shell.run.command([exactly('echo')], shell)
   const marker = markerIn(args, given)
   const command =
     marker === undefined ? [...rest, ANYTHING] : rest.map((field) => filled(field, marker, exactly('\0')))
@@ -78,6 +79,19 @@ export function filled(field: Field, marker: string, value: Field): Field {
     isPattern: field.isPattern || value.isPattern,
     isMany: field.isMany || value.isMany,
   }
+}
+
+const WATCH = programOf({
+  options:
+    '-n,--interval,-q,--equexit=text -d,--differences?text -t,--no-title,-b,--beep,-e,--errexit,-g,--chgexit,-c,--color,-x,--exec,-p,--precise,-w,--no-wrap --help,--version!stop',
+  args: 'command',
+})
+
+/** `watch`: a shell reads its arguments as one text. */
+export function runWatch(args: readonly Field[], shell: Shell): Outcome {
+  const { rest, problems } = readArguments(WATCH, args, 'watch')
+  problems.forEach((why) => unknown(shell, why))
+  return rest.length > 0 ? runShellText(rest, shell) : staying(shell)
 }
 
 /** `sudo` and the like take assignments before the command. */

@@ -4,7 +4,7 @@ import type { Assignment, Command, CommandArgument } from 'unbash'
 import { noteVariable } from '../programs/environment.ts'
 import { runProgram } from '../programs/run.ts'
 import { checkNumber } from './arithmetic.ts'
-import { ANYTHING, exactly, glued, type Field } from './field.ts'
+import { ANYTHING, exactly, exactText, glued, type Field } from './field.ts'
 import { readRedirections } from './redirect.ts'
 import { fork, staying, unknown, type Outcome, type Shell } from './shell.ts'
 import { expand, expandOne } from './word.ts'
@@ -18,11 +18,15 @@ export function runCommand(node: Command, shell: Shell): Outcome {
     ...node.args.flatMap((each) => argument(each, shell)),
   ]
   const assignments = node.prefix.filter((each) => each.type === 'Assignment')
-  const values = assignments.map((each) => assign(each, shell))
+  // `IFS= read` changes nothing but how the line is split.
+  const isRead = exactText(fields[0] ?? ANYTHING) === 'read'
+  const values = assignments.map((each) => assign(each, shell, !(isRead && each.name === 'IFS')))
   const stdin = readRedirections(node.redirects, shell)
   if (fields.length === 0) {
     if (node.name) unknown(shell, 'the name of a program is not known before it runs')
-    assignments.forEach(({ name }, i) => setVar(name, values[i], shell))
+    assignments.forEach(({ name, append, index }, i) => {
+      if (append !== true && !index) setVar(name, values[i], shell)
+    })
     return staying(shell)
   }
   const inner = fork(shell, stdin === undefined ? {} : { stdin })
@@ -39,7 +43,7 @@ function argument(node: CommandArgument, shell: Shell): readonly Field[] {
 }
 
 /** Reads an assignment, and returns its value; undefined for an array. */
-function assign({ name, value, index }: Assignment, shell: Shell): Field | undefined {
+function assign({ name, value, index }: Assignment, shell: Shell, isNoted = true): Field | undefined {
   if (!/^[A-Za-z_]\w*$/.test(name)) unknown(shell, 'an assignment cannot be read')
   if (index) checkIndex(index, shell)
   if (value.type === 'ArrayValue') {
@@ -52,7 +56,7 @@ function assign({ name, value, index }: Assignment, shell: Shell): Field | undef
     return undefined
   }
   const field = expandOne(value, shell)
-  noteVariable(name, field, shell)
+  if (isNoted) noteVariable(name, field, shell)
   return field
 }
 

@@ -137,11 +137,16 @@ export const CODE: Table = {
     other: true,
     long: false,
   },
-  ...rows('black ruff isort autopep8 yapf autoflake pyupgrade shfmt clang-format', {
+  ...rows('black isort autopep8 yapf autoflake pyupgrade shfmt clang-format', {
     other: true,
-    args: 'text*',
-    does: 'write:.',
+    args: 'edit*:.',
   }),
+  ruff: {
+    commands: {
+      ...rows('check format', { other: true, options: '--config,--output-file=write', args: 'edit*:.' }),
+      ...rows('rule linter version config clean', { other: true }),
+    },
+  },
   shellcheck: { other: true, options: '-s,-e,-f,-S,-o,-i=text', args: 'read*' },
   hadolint: { other: true, args: 'read*' },
   yamllint: { other: true, options: '-c,-d,-f=text', args: 'read*' },
@@ -154,7 +159,7 @@ export const CODE: Table = {
     other: true,
     long: true,
     options:
-      '-o=write -wrapper,-B,-specs,-fplugin=code -I,-L,-l,-D,-U,-x,-include,-std,-MF,-MT,-MQ,-isystem=text',
+      '-o=write -wrapper,-B,-specs,-fplugin=code -MF,-dumpdir,-save-temps?write -I,-L,-l,-D,-U,-x,-include,-std,-MT,-MQ,-isystem=text',
     args: 'read*',
     does: 'write:a.out',
   }),

@@ -8,7 +8,7 @@ const READS_HERE: Row = { args: 'read*:.', other: true }
 
 /** Programs that only print, calculate or wait. */
 const HARMLESS =
-  'echo printf true false : pwd dirname basename seq sleep whoami id groups uname arch nproc uptime tty logname users who w last cal yes expr factor numfmt getconf locale hostid free vmstat iostat lscpu lsblk lsmod lsusb lspci lsof ss netstat ps pgrep pidof top htop wait jobs fg bg times umask ulimit getopts shift caller dirs logout suspend help break continue history tput clear reset stty which whereis type man info apropos whatis tldr cowsay figlet fgconsole lsns lslocks ipcs dmesg sw_vers pstree'.split(
+  'echo printf true false : pwd dirname basename seq sleep whoami id groups uname arch nproc uptime tty logname users who w last cal yes expr factor numfmt getconf locale hostid free vmstat iostat lscpu lsblk lsmod lsusb lspci lsof netstat ps pgrep pidof top htop wait fg bg times umask ulimit getopts shift caller dirs logout suspend help break continue tput clear reset stty which whereis type info apropos whatis fgconsole lsns lslocks ipcs dmesg sw_vers pstree'.split(
     ' ',
   )
 
@@ -24,6 +24,17 @@ export const FILES: Table = {
     other: true,
   },
   hostname: { options: '-F=read', args: 'text', other: true },
+  man: {
+    options: '-P,--pager,-H,--html=shell -C,--config-file=script -M,-S,-s,-L,-m,-e,-p,-r,-E,-R,-T=text',
+    other: true,
+  },
+  history: { options: '-w,-a?write -r,-n?read -c -d,-s,-p=text', args: 'edit', other: true },
+  ss: { options: '-D,--diag=write -F,--filter=read -K,--kill!kill', other: true },
+  pr: READS,
+  ptx: { args: 'read write', other: true },
+  yes: NOTHING,
+  pathchk: NOTHING,
+  getent: NOTHING,
   cat: READS,
   tac: READS,
   nl: { options: '-b,-d,-f,-h,-i,-l,-n,-s,-v,-w=text', args: 'read*', other: true },
@@ -111,7 +122,7 @@ export const FILES: Table = {
     args: 'read*',
     other: true,
   },
-  diff3: READS,
+  diff3: { options: '--diff-program=shell -L=text', args: 'read*', other: true },
   sdiff: { options: '-o,--output=write -w,-W=text --diff-program=shell', args: 'read*', other: true },
   colordiff: READS,
   cmp: { options: '-n,-i,--bytes,--ignore-initial=text', args: 'read read text*', other: true },
@@ -288,8 +299,9 @@ export const FILES: Table = {
   unzstd: { options: '-o=write -D=read', args: 'read*', does: 'write:.', other: true },
   zip: {
     options:
-      '-r,-q,-9,-0,-1,-6,-j,-u,-v,-y,-X,-d,-l,-D -m!delete:. -x,-i,-n,-t,-tt,-P,-s=text -b=write -T -TT=shell --unzip-command=shell',
+      '-r,-q,-9,-0,-1,-6,-j,-u,-v,-y,-X,-d,-l,-D -m,--move -x,-i,-n,-t,-tt,-P,-s=text -b=write -T -TT=shell --unzip-command=shell',
     args: 'write read*',
+    also: '-m=delete --move=delete',
   },
   unzip: {
     options: '-o,-q,-qq,-n,-l,-t,-v,-p,-c,-j,-u,-f,-a,-z,-Z,-C,-L,-V,-X,-K,-W -d=write -x,-P=text',
@@ -316,7 +328,7 @@ export const FILES: Table = {
   convert: { args: 'read* write', other: true },
   magick: { args: 'read* write', other: true },
   identify: READS,
-  ffmpeg: { options: '-i=read', args: 'write*', other: true, long: true },
+  ffmpeg: { options: '-i=from', args: 'to*', other: true, long: true },
   ffprobe: { options: '-i=read', args: 'read*', other: true, long: true },
   vi: { options: '-c,-S,-s,-u,-U,-i,-W,--cmd=code', args: 'edit*', does: 'code', other: true },
   vim: { options: '-c,-S,-s,-u,-U,-i,-W,--cmd=code', args: 'edit*', does: 'code', other: true },

@@ -8,7 +8,7 @@ const QUERY: Row = {
   args: 'object*',
 }
 const CHANGES_TREE: Row = { other: true, args: 'text*', does: 'write:.' }
-const LOCAL: Row = { other: true, args: 'text*' }
+const LOCAL: Row = { other: true, options: '--output=write -F,--file=read', args: 'text*' }
 const NETWORK: Row = { other: true, options: '--upload-pack,--exec=shell', args: 'text*', does: 'host' }
 const PROGRAMS = '--exec,-x=shell'
 
@@ -18,7 +18,7 @@ const SUBCOMMANDS: Table = {
     QUERY,
   ),
   ...rows(
-    'branch tag stash notes replace  gc prune pack-refs repack update-index update-ref symbolic-ref write-tree commit-tree hash-object mktree read-tree rerere maintenance sparse-checkout',
+    'branch tag stash notes replace  gc prune pack-refs repack update-index update-ref symbolic-ref write-tree commit-tree hash-object mktree read-tree rerere sparse-checkout',
     LOCAL,
   ),
   ...rows('add commit checkout switch restore reset merge cherry-pick revert stage', CHANGES_TREE),
@@ -71,12 +71,13 @@ const SUBCOMMANDS: Table = {
     },
   },
   fetch: NETWORK,
+  maintenance: { other: true, does: 'background' },
   pull: { ...NETWORK, does: 'host write:.' },
   clone: {
     other: true,
     options:
       '-b,--branch,--depth,-j,--jobs,-o,--origin,--filter,--shallow-since,--shallow-exclude,--server-option=text -c,--config=setting -u,--upload-pack=shell --template,--reference,--reference-if-able=read --separate-git-dir=write --recurse-submodules?',
-    args: 'url write:.',
+    args: 'from write:.',
   },
   push: {
     other: true,
@@ -89,8 +90,8 @@ const SUBCOMMANDS: Table = {
       ...rows('show get-url -v', QUERY),
       update: NETWORK,
       prune: NETWORK,
-      add: { other: true, options: '-t,-m=text', args: 'text url', does: 'write:.git/config' },
-      'set-url': { other: true, args: 'text url', does: 'write:.git/config' },
+      add: { other: true, options: '-t,-m=text', args: 'text from', does: 'write:.git/config' },
+      'set-url': { other: true, args: 'text from', does: 'write:.git/config' },
       ...rows('rename remove rm set-head set-branches', { other: true, does: 'write:.git/config' }),
     },
     options: '-v,--verbose',
@@ -103,7 +104,7 @@ const SUBCOMMANDS: Table = {
       add: {
         other: true,
         options: '-b,--name,--reference,--depth=text',
-        args: 'url write',
+        args: 'from write',
         does: 'write:.gitmodules',
       },
       ...rows('update init sync deinit set-branch set-url', { other: true, does: 'host write:.' }),

@@ -42,12 +42,12 @@ export const NETWORK: Table = {
   ssh: SSH,
   'ssh-copy-id': { options: '-i=read -p=text', args: 'host', other: true, does: 'code' },
   'ssh-keygen': {
-    options: '-f=edit -C,-N,-P,-t,-b,-O,-I,-n,-V,-z,-F,-m=text -R=text -s,-r,-D=read',
+    options: '-f=edit -C,-N,-P,-t,-b,-O,-I,-n,-V,-z,-F,-m=text -R=text -s,-r=read -D=code',
     args: 'text*',
     other: true,
   },
   'ssh-keyscan': { options: '-f=read -t,-p,-T=text', args: 'host*', other: true },
-  'ssh-add': { options: '-t,-E,-T=text -s,-e=read', args: 'read*:~/.ssh', other: true },
+  'ssh-add': { options: '-t,-E,-T=text -s,-e=code', args: 'read*:~/.ssh', other: true },
   'ssh-agent': { other: true, args: 'command', does: 'background' },
   scp: {
     options:

@@ -24,10 +24,17 @@ const RUNS_PACKAGE: Row = {
   does: 'host code',
 }
 
+const SETTINGS: Row = {
+  commands: {
+    ...rows('get list ls', QUERY),
+    ...rows('set delete edit fix unset', { other: true, does: 'edit:~/.npmrc' }),
+  },
+}
+
 const NPM: Table = {
   ...rows('test t tst run run-script rum start stop restart build rebuild rb', RUNS),
   ...rows(
-    'ls list la ll query why explain config get c bin root prefix help help-search fund completion pkg docs repo bugs sbom',
+    'ls list la ll query why explain get bin root prefix help help-search fund completion docs repo bugs sbom',
     QUERY,
   ),
   ...rows('view info show v outdated audit search find s se ping doctor whoami profile diff', ASKS),
@@ -40,6 +47,9 @@ const NPM: Table = {
     ...CHANGES,
     does: 'write:. code',
   }),
+  config: SETTINGS,
+  c: SETTINGS,
+  pkg: { commands: { get: QUERY, ...rows('set delete fix', { other: true, does: 'edit:package.json' }) } },
   cache: { other: true },
   set: { other: true, does: 'edit:~/.npmrc' },
   pack: { other: true, does: 'write:. code' },
@@ -91,8 +101,14 @@ const PIP: Table = {
     does: 'host code write:.',
   },
   uninstall: { other: true, options: '-r=read', args: 'text*', does: 'install' },
-  ...rows('list show freeze check help config debug cache inspect hash completion', { other: true }),
+  ...rows('list show freeze check help debug cache inspect hash completion', { other: true }),
   ...rows('search index', { other: true, does: 'host' }),
+  config: {
+    commands: {
+      ...rows('list get debug', QUERY),
+      ...rows('set unset edit', { other: true, does: 'edit:~/.config/pip/pip.conf' }),
+    },
+  },
 }
 
 const UV: Table = {
@@ -128,7 +144,7 @@ const CARGO: Table = {
     'build b check c test t run r bench clippy doc d rustc rustdoc miri nextest tarpaulin expand llvm-cov watch insta',
     {
       other: true,
-      options: '--target-dir=write --manifest-path=read --config=text',
+      options: '--target-dir=write --manifest-path=read --config=setting',
       args: 'text*',
       does: 'code write:target',
     },
@@ -162,7 +178,11 @@ const GO: Table = {
     args: 'text*',
     does: 'code write:.',
   }),
-  ...rows('list version doc help bug', { other: true, long: true }),
+  ...rows('list version doc help bug', {
+    other: true,
+    long: true,
+    options: '-toolexec,-exec=shell -C=chdir',
+  }),
   env: { other: true, options: '-w!edit:~/.config/go/env -u!edit:~/.config/go/env' },
   ...rows('fmt fix', { other: true, does: 'write:.' }),
   ...rows('get install', { other: true, args: 'install*:', does: 'host code write:.' }),
@@ -174,7 +194,12 @@ const GO: Table = {
     },
   },
   work: { other: true, does: 'write:.' },
-  clean: { other: true, does: 'delete:.' },
+  clean: {
+    other: true,
+    long: true,
+    options: '-modcache,-cache,-testcache,-fuzzcache!delete:~/go',
+    does: 'delete:.',
+  },
   telemetry: { other: true },
 }
 
@@ -215,8 +240,8 @@ const SYSTEM: Row = {
 /** The table. */
 export const PACKAGES: Table = {
   npm: { options: NODE_OPTIONS, commands: NPM },
-  pnpm: { options: NODE_OPTIONS, commands: OTHER_NODE },
-  yarn: { options: NODE_OPTIONS, commands: OTHER_NODE, does: '' },
+  pnpm: { options: NODE_OPTIONS, commands: OTHER_NODE, otherwise: RUNS },
+  yarn: { options: NODE_OPTIONS, commands: OTHER_NODE, otherwise: RUNS },
   npx: RUNS_PACKAGE,
   pnpx: RUNS_PACKAGE,
   bunx: RUNS_PACKAGE,
@@ -230,6 +255,7 @@ export const PACKAGES: Table = {
     options: '--version!stop',
   },
   bun: {
+    otherwise: RUNS,
     options: '--cwd=chdir --version,-v!stop --help,-h!stop --revision!stop',
     commands: {
       ...rows('run test build start dev repl', RUNS),
@@ -289,7 +315,7 @@ export const PACKAGES: Table = {
   },
   cargo: {
     options:
-      '-q,--quiet -v,--verbose --version,-V!stop -C=chdir --config=text --offline --locked --frozen --color=text --list!stop',
+      '-q,--quiet -v,--verbose --version,-V!stop -C=chdir --config=setting --offline --locked --frozen --color=text --list!stop',
     commands: CARGO,
   },
   rustup: { other: true, args: 'text*', does: 'install host' },
@@ -311,7 +337,7 @@ export const PACKAGES: Table = {
     commands: {
       ...rows('install update add remove lock', INSTALLS),
       ...rows('exec binstubs', RUNS),
-      ...rows('list show info outdated check config', ASKS),
+      ...rows('list show info outdated check config', RUNS),
     },
     options: '--version,-v!stop',
   },

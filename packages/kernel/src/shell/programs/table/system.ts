@@ -259,8 +259,4 @@ export const SYSTEM: Table = {
   mail: { other: true, args: 'text*', does: 'host publish' },
   sendmail: { other: true, args: 'text*', does: 'host publish' },
   mutt: { other: true, args: 'text*', does: 'host publish' },
-  watch: {
-    options: '-n,--interval,-q=text -d,-t,-b,-e,-g,-c,-x,-p,-w,--differences?text --no-title,--exec,--color',
-    args: 'shell',
-  },
 }
