@@ -346,7 +346,7 @@ const ROOMS: readonly Room[] = [
   {
     at: 'packages/gateway/src/api',
     ...DOOR,
-    paths: [...DOOR.paths, ...gateway('hooks')],
+    paths: [...DOOR.paths, ...gateway('hooks', 'workbench')],
     types: gateway('sign-in'),
   },
   // Access tokens of an issuer. The only room that reads JWTs.

@@ -63,6 +63,11 @@ export function mayAct(): boolean {
   return person.value?.role === 'operator' || person.value?.role === 'admin'
 }
 
+/** Whether the person may put a policy in force. */
+export function mayActivate(): boolean {
+  return person.value?.role === 'admin'
+}
+
 function leave(): void {
   if (person.value) endedBecause.value ??= sessionKey.read() === null ? undefined : 'Your session has ended.'
   sessionKey.forget()

@@ -7,6 +7,7 @@ import type { ApprovalRequest } from '../model.ts'
 import { loadRequests } from '../news.ts'
 import { mayAct, person } from '../person.ts'
 import { line } from '../text.ts'
+import { Always } from './always.tsx'
 import { Fault } from './state.tsx'
 import { announce } from './words.tsx'
 
@@ -139,6 +140,7 @@ function Form({ request, onAnswered }: AnswerProps): JSX.Element {
           {busy === 'deny' ? 'Denying …' : 'Deny'}
         </button>
       </p>
+      <Always id={id} because={because.trim()} disabled={!canApprove || missing} onDone={onAnswered} />
       {args !== undefined && !hasSeen && <p class="soft">Scroll through all arguments to approve.</p>}
     </section>
   )

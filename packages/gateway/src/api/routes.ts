@@ -1,5 +1,6 @@
 // The table of all routes, and the lookup of a route by path.
 
+import { alwaysRoutes } from './always.ts'
 import { approvalRoutes } from './approvals.ts'
 import { delegationRoutes } from './delegations.ts'
 import { effectRoutes } from './effects.ts'
@@ -37,6 +38,7 @@ export const ROUTES: readonly ApiRoute[] = [
   ...streamRoutes,
   ...noticeRoutes,
   ...approvalRoutes,
+  ...alwaysRoutes,
   ...sessionRoutes,
   ...scopeRoutes,
   ...pardonRoutes,

@@ -1,6 +1,7 @@
 // Proposes the edit of a policy that always allows one escalated call: a rule for exactly this call, and its hostnames if the egress
 // gate asks about them. The edit is tested: the call is allowed, and generated calls show all that changes beside it.
 
+import type { Decision, Json } from '@tollgate/evidence'
 import { parsePolicy, type Policy } from '@tollgate/kernel/policy'
 import { tryCall, type Trial } from '@tollgate/kernel/workbench'
 import { LOOSENING, type ChangeGroup } from './compare.ts'
@@ -42,6 +43,18 @@ export type AlwaysEdit = Extract<AlwaysProposal, { readonly ok: true }>
 type NoEdit = Extract<AlwaysProposal, { readonly ok: false }>
 
 const TRIED = 2000
+
+/** The escalated call of a decision. `asks` has the objections of the request. */
+export function escalatedCall(
+  receipt: string,
+  decision: Decision,
+  asks: readonly string[],
+  args: Json,
+): EscalatedCall {
+  const { time, session, principal, door, tool, effect_class: effect, tenant, rung } = decision
+  const steps = asks.length === 0 ? [rung] : asks.map((each) => each.split(' ')[0] ?? '')
+  return { receipt, time, session: session.id, principal, door, tool, effect, tenant, args, steps }
+}
 
 /** Proposes the edit. The same policy, call and time give the same proposal. */
 export function proposeAlways(policy: Policy, escalated: EscalatedCall, time: number): AlwaysProposal {

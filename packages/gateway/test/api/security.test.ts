@@ -41,6 +41,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   streamNotices: { status: 200 },
   listApprovals: { status: 200 },
   showApproval: { url: '/v1/approvals/$request', status: 200 },
+  proposeAlways: { url: '/v1/approvals/$request/always', status: 200 },
   approveRequest: { url: '/v1/approvals/$request/approve', status: 200 },
   denyRequest: { url: '/v1/approvals/$request/deny', status: 200 },
   showSession: { url: '/v1/sessions/s1?principal=agent:a', status: 200 },

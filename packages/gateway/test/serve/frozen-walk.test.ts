@@ -217,6 +217,7 @@ const API: Readonly<Record<string, 'decides' | 'works'>> = {
   streamNotices: 'works',
   listApprovals: 'works',
   showApproval: 'works',
+  proposeAlways: 'works',
   approveRequest: 'works',
   denyRequest: 'works',
   showSession: 'works',

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Decision, Json } from '@tollgate/evidence'
 import { parsePolicy, type Policy } from '@tollgate/kernel/policy'
-import { proposeAlways, type AlwaysEdit, type EscalatedCall } from '../../workbench/always.ts'
+import { escalatedCall, proposeAlways, type AlwaysEdit } from '../../workbench/always.ts'
 import { readConfig } from '../../config/config.ts'
 import type { GatewayOptions } from '../commands.ts'
 import { replacePolicyFile } from '../policy/adopt.ts'
@@ -79,22 +79,11 @@ async function proposalFor(
   if (!parsed.ok) throw new CommandError('the policy in force cannot be read by this version of tollgate')
   const proposal = proposeAlways(
     parsed.policy,
-    escalated(id, receipt, request, args),
+    escalatedCall(id, receipt, request.asks, args),
     Date.parse(receipt.time),
   )
   if (!proposal.ok) throw new CommandError(`no rule is proposed: ${proposal.why}`, proposal.remedy)
   return { policy: parsed.policy, proposal }
-}
-
-function escalated(
-  receipt: string,
-  decision: Decision,
-  { asks }: EscalatedRequest,
-  args: Json,
-): EscalatedCall {
-  const { time, session, principal, door, tool, effect_class: effect, tenant, rung } = decision
-  const steps = asks.length === 0 ? [rung] : asks.map((each) => each.split(' ')[0] ?? '')
-  return { receipt, time, session: session.id, principal, door, tool, effect, tenant, args, steps }
 }
 
 function print(terminal: Terminal, id: string, { name, text: before }: Policy, proposal: AlwaysEdit): void {
