@@ -1,9 +1,10 @@
 // The table of coding agents: where each reads its hooks, in which form, and which versions were tried.
 
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { configHome } from '../../../config/place.ts'
 import type { Surroundings } from '../clients/clients.ts'
 import type { AddedMembers, Addition } from '../clients/json-merge.ts'
+import { BLOCK } from './block.ts'
 import { entryMark, hookCommand, LINE_MARK, SCRIPT_MARK, SECONDS } from './hook-script.ts'
 import type { AgentId, Scope } from './names.ts'
 import { pluginText } from './opencode-plugin.ts'
@@ -11,8 +12,8 @@ import { pluginText } from './opencode-plugin.ts'
 /** A file that makes an agent ask the gateway. */
 export interface HookFile {
   readonly file: string
-  /** `entries` are merged into a file that may have others; a `whole` file is ours alone. */
-  readonly form: 'entries' | 'whole'
+  /** `entries` are merged into JSON that may have others; a `block` is appended to TOML; a `whole` file is ours alone. */
+  readonly form: 'entries' | 'block' | 'whole'
   /** The entries that the file must have, or its whole text. */
   readonly content: AddedMembers | string
   /** A text that only our entries contain. */
@@ -80,13 +81,38 @@ const codex: Agent = {
   call: 'PreToolUse',
   events: CODEX_EVENTS,
   hookFile({ home, project, env }, scope, script) {
-    if (scope === 'managed') return undefined
+    const mark = entryMark(script)
+    if (scope === 'managed') {
+      const content = codexBlock(script)
+      return { file: '/etc/codex/requirements.toml', form: 'block', content, mark }
+    }
     const folder = scope === 'user' ? given(env['CODEX_HOME'], home, '.codex') : join(project, '.codex')
     const hooks = entriesFor(CODEX_EVENTS, (event) => {
       return { hooks: [{ type: 'command', command: hookCommand(script, event), timeout: SECONDS.client }] }
     })
-    return { file: join(folder, 'hooks.json'), form: 'entries', content: { hooks }, mark: entryMark(script) }
+    return { file: join(folder, 'hooks.json'), form: 'entries', content: { hooks }, mark }
   },
+}
+
+/** The requirements that an administrator sets. Codex runs these hooks without the trust of its user. */
+function codexBlock(script: string): string {
+  const hooks = CODEX_EVENTS.flatMap((event) => [
+    `[[hooks.${event}]]`,
+    `[[hooks.${event}.hooks]]`,
+    'type = "command"',
+    `command = ${JSON.stringify(hookCommand(script, event))}`,
+    `timeout = ${SECONDS.client}`,
+    '',
+  ])
+  const head = [
+    '[features]',
+    'hooks = true',
+    '',
+    '[hooks]',
+    `managed_dir = ${JSON.stringify(dirname(script))}`,
+    '',
+  ]
+  return [BLOCK.begin, ...head, ...hooks, BLOCK.end, ''].join('\n')
 }
 
 const cursor: Agent = {

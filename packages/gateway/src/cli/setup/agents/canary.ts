@@ -9,6 +9,7 @@ import { clearTimeout, setTimeout } from 'node:timers'
 import { CANARY } from '../../../hooks/tools.ts'
 import { readJsonTree } from '../clients/json-tree.ts'
 import { nodeAt, type Node } from '../clients/tree.ts'
+import { BLOCK } from './block.ts'
 import type { Agent, HookFile } from './agents.ts'
 import { SECONDS } from './hook-script.ts'
 import { readText } from './plan.ts'
@@ -54,10 +55,21 @@ function runEntry(agent: Agent, { file, mark }: HookFile): Promise<Ran> | undefi
   if (agent.id === 'opencode') {
     return run(process.execPath, ['--input-type=module', '-e', PLUGIN, pathToFileURL(file).href, session], '')
   }
-  const line = commandIn(nodeAt(readJsonTree(text), ['hooks', agent.call]), mark)
+  const line = file.endsWith('.toml')
+    ? commandInBlock(text, agent.call)
+    : commandIn(nodeAt(readJsonTree(text), ['hooks', agent.call]), mark)
   return line === undefined
     ? undefined
     : run('/bin/sh', ['-c', line], JSON.stringify(payloadOf(agent, session)))
+}
+
+/** The command line of an event in our block of TOML. */
+function commandInBlock(text: string, event: string): string | undefined {
+  const block = text.slice(text.indexOf(BLOCK.begin), text.indexOf(BLOCK.end))
+  const [, quoted] =
+    new RegExp(`\\[\\[hooks\\.${event}\\.hooks\\]\\][^\\[]*?\\ncommand = (".*")`).exec(block) ?? []
+  const line: unknown = quoted === undefined ? undefined : JSON.parse(quoted)
+  return typeof line === 'string' ? line : undefined
 }
 
 /** The first command line below a node that has the mark. */

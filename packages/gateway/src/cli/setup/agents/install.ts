@@ -84,13 +84,12 @@ function partTexts(
 
 /** Whether the parts are as setup writes them now. */
 export function isInstalled(id: AgentId, folder: string, token: string, gateway: HookGateway): boolean {
-  return partTexts(id, folder, token, gateway).every(
-    ([file, text]) => existsSync(file) && readFileSync(file, 'utf8') === text && isPrivate(file),
-  )
-}
-
-function isPrivate(file: string): boolean {
-  return process.platform === 'win32' || (statSync(file).mode & 0o077) === 0
+  const { connection } = partsIn(folder, id)
+  return partTexts(id, folder, token, gateway).every(([file, text]) => {
+    if (!existsSync(file) || readFileSync(file, 'utf8') !== text) return false
+    // A script may be read by others, and the token by the group of its user. Neither may be changed by them.
+    return (statSync(file).mode & (file === connection ? 0o027 : 0o022)) === 0
+  })
 }
 
 /** Writes the parts. Only this user can read them. */
@@ -118,6 +117,10 @@ export function uninstall(id: AgentId, folder: string): string | undefined {
 /** The token of an installed hook. */
 export function installedToken(id: AgentId, folder: string): string | undefined {
   const { connection } = partsIn(folder, id)
-  if (!existsSync(connection)) return undefined
-  return /tg_agent_[A-Za-z0-9_-]{43}/.exec(readFileSync(connection, 'utf8'))?.[0]
+  try {
+    return /tg_agent_[A-Za-z0-9_-]{43}/.exec(readFileSync(connection, 'utf8'))?.[0]
+  } catch {
+    // There is none, or another user must not read it.
+    return undefined
+  }
 }

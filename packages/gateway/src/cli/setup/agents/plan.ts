@@ -10,6 +10,7 @@ import { memberOf, UnreadableFile, type Node } from '../clients/tree.ts'
 import { edited, type Edit } from '../../program/unified-diff.ts'
 import { CommandError } from '../../program/terminal.ts'
 import type { HookFile } from './agents.ts'
+import { withBlock } from './block.ts'
 
 /** A change of one file, with what a person has to see of it. */
 export interface PlannedChange {
@@ -43,6 +44,7 @@ function placeOf({ mark }: HookFile): readonly string[] {
 /** Plans one file. Undefined if it is as it must be. @throws CommandError if the file has an unusual form. */
 export function planHookFile(wanted: HookFile): PlannedChange | undefined {
   const text = readText(wanted.file)
+  if (wanted.form === 'block') return planBlock(wanted, text ?? '', text === undefined)
   return wanted.form === 'whole' ? planWhole(wanted, text) : planEntries(wanted, text)
 }
 
@@ -53,6 +55,28 @@ function planWhole({ file, content, mark }: HookFile, text: string | undefined):
     throw new CommandError(`\`${file}\` is a file of someone else`, 'move it away, then run this again')
   }
   return planned(file, text, after, wholeEdit(text ?? '', after), [], 0o644)
+}
+
+function planBlock({ file, content }: HookFile, text: string, isNew: boolean): PlannedChange | undefined {
+  const after = typeof content === 'string' ? blockIn(text, content) : undefined
+  if (after === undefined) {
+    throw new CommandError(
+      `\`${file}\` stays as it is: it has tables \`features\` or \`hooks\`, or it cannot be read`,
+      'add the hooks by hand: `tollgate setup codex --dry-run` shows those of a user',
+    )
+  }
+  if (after === text) return undefined
+  const edits = wholeEdit(text, after)
+  return planned(file, isNew ? undefined : text, after, edits, [['block']], 0o644)
+}
+
+function blockIn(text: string, block: string): string | undefined {
+  try {
+    return withBlock(text, block)
+  } catch {
+    // The caller says what to do by hand.
+    return undefined
+  }
 }
 
 function planEntries(wanted: HookFile, text: string | undefined): PlannedChange | undefined {
@@ -81,6 +105,7 @@ function planEntries(wanted: HookFile, text: string | undefined): PlannedChange 
 
 /** Whether a file has exactly our entries, in any form and at any place. @throws UnreadableFile. */
 export function isInPlace(text: string, { form, content, mark }: HookFile): boolean {
+  if (form === 'block') return typeof content === 'string' && text.includes(content)
   if (form === 'whole' || typeof content === 'string') return text === content
   const hooks = memberOf(readJsonTree(text), 'hooks')
   const wanted = content['hooks']

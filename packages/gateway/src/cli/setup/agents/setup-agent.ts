@@ -1,6 +1,6 @@
 // `tollgate setup claude-code` and its like: makes a coding agent ask the gateway about each call. Shows everything first, asks once.
 
-import { existsSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import process from 'node:process'
 import type { Config } from '../../../config/config.ts'
@@ -231,12 +231,7 @@ async function sayNext(
 ): Promise<void> {
   const { id } = agent
   for (const each of plan.todo) terminal.warn(...each)
-  if (scope === 'managed' && process.getuid?.() === 0) {
-    terminal.warn(
-      'only root can read the token now',
-      `give it to the user who runs ${agent.name}: \`chown USER ${shown(dirname(plan.entry))}/*\``,
-    )
-  }
+  if (scope === 'managed') giveToUser(terminal, agent, plan)
   const { text } = await ask<{ readonly text: string }>(connection, '/v1/policy')
   if (!text.includes('builtin/')) {
     terminal.warn(
@@ -249,4 +244,22 @@ async function sayNext(
     terminal.say('while no gateway runs, every call is denied; start it with `tollgate up`')
   terminal.say(`restart ${agent.name}, then run \`tollgate doctor\`: it proves that the hook denies`)
   terminal.say(`\`tollgate setup ${id} undo\` restores the files, \`tollgate setup ${id} status\` shows them`)
+}
+
+/** Root has written the token. The user who called `sudo` must be able to read it, and not to change it. */
+function giveToUser(terminal: Terminal, { id, name }: Agent, { entry }: AgentPlan): void {
+  const group = Number(process.env['SUDO_GID'] ?? NaN)
+  const folder = dirname(entry)
+  const { connection } = partsIn(folder, id)
+  for (const each of [dirname(folder), folder]) chmodSync(each, 0o755)
+  chmodSync(entry, 0o755)
+  if (!Number.isInteger(group)) {
+    terminal.warn(
+      'only root can read the token now, so every call of other users is denied',
+      `give it to the group of the user who runs ${name}: \`chgrp GROUP ${shown(connection)}; chmod 640 ${shown(connection)}\``,
+    )
+    return
+  }
+  chownSync(connection, 0, group)
+  chmodSync(connection, 0o640)
 }

@@ -1,6 +1,7 @@
 // Takes our hooks out of a file that changed since setup.
 
 import { without } from '../clients/json-merge.ts'
+import { withoutBlock } from './block.ts'
 import { readJsonTree } from '../clients/json-tree.ts'
 import { readTomlTree } from '../clients/toml-tree.ts'
 import { untrusted } from '../clients/toml-trust.ts'
@@ -13,7 +14,8 @@ export const takeOutHooks: TakeOut = (file, bytes, places) => {
   try {
     if (file.endsWith('.toml')) {
       const keys = places.flatMap(([kind, key]) => (kind === 'trust' && key !== undefined ? [key] : []))
-      const after = untrusted(text, keys)
+      const bare = places.some(([kind]) => kind === 'block') ? withoutBlock(text) : text
+      const after = untrusted(bare, keys)
       readTomlTree(after)
       return Buffer.from(after)
     }

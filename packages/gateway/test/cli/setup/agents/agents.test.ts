@@ -21,7 +21,11 @@ const PLACES: Readonly<Record<AgentId, Readonly<Record<Scope, string | undefined
     project: '/work/p/.claude/settings.local.json',
     managed: '/etc/claude-code/managed-settings.json',
   },
-  codex: { user: '/home/u/.codex/hooks.json', project: '/work/p/.codex/hooks.json', managed: undefined },
+  codex: {
+    user: '/home/u/.codex/hooks.json',
+    project: '/work/p/.codex/hooks.json',
+    managed: '/etc/codex/requirements.toml',
+  },
   cursor: {
     user: '/home/u/.cursor/hooks.json',
     project: '/work/p/.cursor/hooks.json',
@@ -95,6 +99,23 @@ describe.each(CASES)('%s, scope %s', (id, scope, place) => {
       expect(undoAll(site.journal, id, takeOutHooks)).toMatchObject([{ how: 'kept' }])
       expect(existsSync(site.own.file)).toBe(true)
     })
+    return
+  }
+
+  if (wanted.form === 'block') {
+    const others = 'allowed_sandbox_modes = ["read-only"] # mine\n'
+    test('other requirements keep their bytes, and undo removes only ours', () => {
+      const site = here(others)
+      const text = applied(site)
+      expect(text.startsWith(others)).toBe(true)
+      writeFileSync(site.own.file, `${text}later = 1\n`)
+      expect(undoAll(site.journal, id, takeOutHooks)).toMatchObject([{ how: 'taken-out' }])
+      expect(readFileSync(site.own.file, 'utf8')).toBe(`${others}later = 1\n`)
+    })
+    test.each(['[hooks]\n', '[features]\na = true\n', '[[hooks.Stop]]\n', 'a = ', 'features.x = true\n'])(
+      'a file that has such tables, or cannot be read, is left alone: %j',
+      (text) => expect(() => planHookFile(here(text).own)).toThrow(/stays as it is/),
+    )
     return
   }
 
