@@ -133,6 +133,12 @@ const CLIENTS = [
   '.claude.json',
   '.mcp.json',
   'managed-settings.json',
+  '/etc/claude-code/',
+  '/etc/codex/',
+  '/etc/cursor/',
+  '/etc/github-copilot/',
+  'library/application support/claudecode/',
+  'library/application support/cursor/hooks.json',
   '.codex/',
   '.cursor/',
   '.copilot/',
@@ -153,7 +159,7 @@ const CLIENTS = [
 ]
 
 /** The gate's own directory. Reading counts too, because it contains keys. */
-const GATE = ['.local/state/tollgate/', '.config/tollgate/']
+const GATE = ['.local/state/tollgate/', '.local/state/tollgate-setup/', '.config/tollgate/', '/etc/tollgate/']
 
 /** Returns whether a path, which may end in a pattern, may contain a secret. */
 export function isSecretPath(path: string): boolean {

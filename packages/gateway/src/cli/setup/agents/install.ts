@@ -103,7 +103,7 @@ export function uninstall(id: AgentId, folder: string): string | undefined {
   const token = installedToken(id, folder)
   const { entry, connection } = partsIn(folder, id)
   for (const file of [entry, connection]) rmSync(file, { force: true })
-  for (const each of [folder, dirname(folder)]) {
+  for (const each of [folder, dirname(folder), dirname(dirname(folder))]) {
     try {
       rmdirSync(each)
     } catch {

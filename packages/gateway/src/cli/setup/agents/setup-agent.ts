@@ -251,7 +251,7 @@ function giveToUser(terminal: Terminal, { id, name }: Agent, { entry }: AgentPla
   const group = Number(process.env['SUDO_GID'] ?? NaN)
   const folder = dirname(entry)
   const { connection } = partsIn(folder, id)
-  for (const each of [dirname(folder), folder]) chmodSync(each, 0o755)
+  for (const each of [dirname(dirname(folder)), dirname(folder), folder]) chmodSync(each, 0o755)
   chmodSync(entry, 0o755)
   if (!Number.isInteger(group)) {
     terminal.warn(

@@ -5,11 +5,13 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { invalidHook } from '../../../../src/cli/setup/agents/claude-schema.ts'
 import { agentOf, type HookFile } from '../../../../src/cli/setup/agents/agents.ts'
+import { partsIn } from '../../../../src/cli/setup/agents/install.ts'
 import { AGENTS, SCOPES, type AgentId, type Scope } from '../../../../src/cli/setup/agents/names.ts'
 import { isInPlace, planHookFile } from '../../../../src/cli/setup/agents/plan.ts'
 import { takeOutHooks } from '../../../../src/cli/setup/agents/take-out.ts'
 import { applyChanges } from '../../../../src/cli/setup/changes/apply.ts'
 import { statusOf, undoAll } from '../../../../src/cli/setup/changes/undo.ts'
+import { isGatePath } from '../../../../../kernel/src/shell/kinds.ts'
 import { newFolder } from '../../../gateway-rig.ts'
 
 const SCRIPT = "/home/u/.config/tollgate/agents/it's/hook"
@@ -151,6 +153,16 @@ describe.each(CASES)('%s, scope %s', (id, scope, place) => {
       expect(() => planHookFile(own)).toThrow(/stays as it is/)
     }
   })
+})
+
+test.each(CASES)("the policy knows every file of %s, scope %s, as the gate's own", (id, scope, place) => {
+  const folder = scope === 'managed' ? '/etc/tollgate/agents' : '/home/u/.config/tollgate/agents'
+  const { entry, connection } = partsIn(join(folder, id), id)
+  for (const path of [entry, connection, '/home/u/.local/state/tollgate-setup/journal.json']) {
+    expect(isGatePath(path, 'reads', []), path).toBe(true)
+  }
+  const backup = `${place ?? entry}.tollgate-backup-20260105T090000Z`
+  for (const path of [place ?? entry, backup]) expect(isGatePath(path, 'writes', []), path).toBe(true)
 })
 
 test('the hooks that setup writes are valid for Claude Code', () => {
