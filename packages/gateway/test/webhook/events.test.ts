@@ -62,7 +62,10 @@ const ROWS: Readonly<Record<WebhookEvent, Row>> = {
     data: { server: 'files', count: 1, changed: 0, tools: [`files/${HOSTILE}`] },
   },
   'hook.silent': {
-    cause: (_, webhooks) => Promise.resolve(webhooks.hookSilent('codex', HOSTILE)),
+    cause: (_, webhooks) => {
+      webhooks.hookSilent('codex', HOSTILE)
+      return Promise.resolve()
+    },
     data: { agent: 'codex', because: HOSTILE, repair: 'tollgate setup codex repair' },
   },
 }

@@ -1,6 +1,6 @@
 // Recomputes the records that recorded decisions depend on. Unknown records start with the state that was kept with the call.
 
-import type { Decision } from '@tollgate/evidence'
+import type { Decision, Effect } from '@tollgate/evidence'
 import { NOBODY } from '../../names.ts'
 import type { KeptCall } from '../../road/kept.ts'
 import type { SessionOf } from '../../road/openings.ts'
@@ -120,14 +120,15 @@ export class ReplayMemory {
     for (const name of [sessionName(owner, session.id), principalName(owner), `tenant\n${tenant}`]) {
       this.#records.delete(name)
     }
-    this.forgetOutcome(decision)
+    this.forgetTrust(owner)
+    this.forgetData({ ...owner, session: session.id })
   }
 
-  /** Drops everything that the effect of a decision changed. */
-  forgetOutcome(decision: Decision): void {
+  /** Drops everything that an effect changed, as its receipt says. Without a change, the records stay known. */
+  forgetChanges(decision: Decision, { trust, provenance_hash }: Effect): void {
     const owner = ownerOf(decision)
-    this.forgetTrust(owner)
-    this.forgetData({ ...owner, session: decision.session.id })
+    if (trust !== undefined) this.forgetTrust(owner)
+    if (provenance_hash !== undefined) this.forgetData({ ...owner, session: decision.session.id })
   }
 
   /** Drops the risk of a session, and of every principal that it may have counted for. The next call restores it. */

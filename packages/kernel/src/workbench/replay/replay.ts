@@ -295,7 +295,7 @@ class Replayer {
   #follow({ id: effect, kept }: TraceEntry, receipt: Effect): void {
     const { openings } = this.#kernel
     const lost = this.#unfollowed.get(receipt.decision)
-    if (lost) this.#memory.forgetOutcome(lost)
+    if (lost) this.#memory.forgetChanges(lost, receipt)
     const seen = readKeptEffect(kept)
     const opening =
       openings.get(receipt.decision) ?? this.#late.get(receipt.decision) ?? this.#older(receipt, seen)
