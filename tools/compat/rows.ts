@@ -15,6 +15,7 @@ export const DOORS = [
   'MCP, guarded browser',
   'HTTP',
   'HTTP, browser calls',
+  'hooks',
 ] as const
 
 export type CompatDoor = (typeof DOORS)[number]

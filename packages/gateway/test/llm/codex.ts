@@ -15,7 +15,7 @@ const BIN = fileURLToPath(
 const PAGE = new URL('../../../../docs/llm.md', import.meta.url)
 
 /** The provider block of docs/llm.md, for a gateway at this address. */
-function providerBlock(url: string): string {
+export function providerBlock(url: string): string {
   const [, block] = /```text\n(# ~\/\.codex\/config\.toml\n[^`]+)```/.exec(readFileSync(PAGE, 'utf8')) ?? []
   if (block === undefined) throw new Error('docs/llm.md has no provider block for Codex')
   return block.replace('http://127.0.0.1:7700', url)

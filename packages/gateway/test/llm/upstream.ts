@@ -6,7 +6,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { constants, createGzip } from 'node:zlib'
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, type Json, type JsonObject } from '@tollgate/evidence'
 import { createAnthropicWire } from './upstream-anthropic.ts'
 import { createChatWire } from './upstream-chat.ts'
 import { createGeminiWire } from './upstream-gemini.ts'
@@ -57,6 +57,8 @@ export interface Upstream {
   readonly left: number
   /** Adds replies, one for each request. */
   script(...steps: readonly Step[]): void
+  /** From now on, requests without tools get this reply, such as requests for a title. */
+  aside(step: Step): void
   close(): Promise<void>
 }
 
@@ -69,6 +71,7 @@ interface Exchange {
 /** Starts one. */
 export async function startUpstream(...script: readonly Step[]): Promise<Upstream> {
   const steps = [...script]
+  let apart: Step | undefined
   const requests: Recorded[] = []
   const wires: Readonly<Record<string, Wire>> = {
     '/v1/chat/completions': createChatWire(),
@@ -91,7 +94,9 @@ export async function startUpstream(...script: readonly Step[]): Promise<Upstrea
       await sendFailure({ recorded, response, wire }, fault, {})
       return
     }
-    await perform({ recorded, response, wire }, steps.shift() ?? NOTHING_LEFT)
+    const { tools } = recorded.body
+    const isAside = apart !== undefined && !(isList(tools) && tools.length > 0)
+    await perform({ recorded, response, wire }, (isAside ? apart : steps.shift()) ?? NOTHING_LEFT)
   }
 
   const server = createServer((request, response) => {
@@ -111,6 +116,7 @@ export async function startUpstream(...script: readonly Step[]): Promise<Upstrea
       return steps.length
     },
     script: (...more) => void steps.push(...more),
+    aside: (step) => void (apart = step),
     async close() {
       server.close()
       server.closeAllConnections()
