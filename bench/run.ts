@@ -12,6 +12,7 @@ import { browserRows } from './browser.ts'
 import { cliRows } from './cli.ts'
 import { evidenceRows } from './evidence.ts'
 import { gatewayRows } from './gateway.ts'
+import { hookRows } from './hook.ts'
 import { kernelRows } from './kernel.ts'
 import { ladderRows } from './ladder.ts'
 import { llmRows } from './llm.ts'
@@ -29,6 +30,7 @@ const AREAS: Readonly<Record<string, Measure>> = {
   kernel: kernelRows,
   gateway: gatewayRows,
   mcp: mcpRows,
+  hook: hookRows,
   ladder: ladderRows,
   llm: llmRows,
   start: startRows,
