@@ -294,7 +294,7 @@ const ROOMS: readonly Room[] = [
   },
   {
     at: 'packages/gateway/src/operators.ts',
-    paths: [...gateway('api', 'http-server.ts', 'mcp', 'telemetry', 'sign-in'), ...FROM_ANYWHERE],
+    paths: [...gateway('api', 'config', 'http-server.ts', 'mcp', 'telemetry', 'sign-in'), ...FROM_ANYWHERE],
     node: true,
   },
   {

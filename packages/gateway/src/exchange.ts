@@ -22,12 +22,22 @@ export interface DoorRequest {
   header(name: string): string | undefined
   /** Undefined if the gateway accepts only its own tokens. */
   readonly signIn?: SignInResult
+  /** Given if the request came over a local socket: the caller sees the same files as the gateway. */
+  readonly local?: LocalFiles
   /** Reads the body, once. @throws Problem `body-too-large` beyond `limit` bytes. */
   body(limit: number): Promise<Uint8Array>
   /** Lifts the idle timeout of the connection, because the answer can take long. */
   mayTakeLong(): void
   /** Calls the listener once when the caller disconnects. Returns a function that removes it. */
   onGone(listener: () => void): () => void
+}
+
+/** Directories and files of the gateway on this machine. */
+export interface LocalFiles {
+  /** The home directory of the user of the gateway, who is the user of the agent, too. */
+  readonly home: string
+  /** The directories of the gateway itself. */
+  readonly gate: readonly string[]
 }
 
 export interface Reply {

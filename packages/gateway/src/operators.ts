@@ -3,9 +3,12 @@
 
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { homedir } from 'node:os'
+import { resolve } from 'node:path'
 import { replyTo, SECURITY_HEADERS, type ApiOptions, type App } from './api/app.ts'
 import { identityOf } from './api/auth.ts'
 import { Problem } from './api/problem.ts'
+import { configHome } from './config/place.ts'
 import { GatewayError } from './error.ts'
 import type { DoorRequest, Reply } from './exchange.ts'
 import { close, limitsOf, prepare } from './http-server.ts'
@@ -32,9 +35,10 @@ export async function openLocalApi(
   api: ApiOptions,
 ): Promise<readonly LocalSocket[]> {
   if (data === undefined) return []
+  const local = { home: homedir(), gate: [resolve(data), configHome()] }
   const opened = await Promise.all([
     open('operators', operatorsPath(data), (asked) => answerOperator(asked, app, api), api),
-    open('hooks', hooksPath(data), (asked) => answerHooks(asked, app, api), api),
+    open('hooks', hooksPath(data), (asked) => answerHooks({ ...asked, local }, app, api), api),
   ])
   return opened.filter((each) => each !== undefined)
 }

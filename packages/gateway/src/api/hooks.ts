@@ -21,6 +21,7 @@ async function answer(question: ApiQuestion): Promise<Reply> {
       {
         ...{ kernel, client, caller: kernelCaller(identity), log: options.log, wait: () => wait.begin() },
         traceparent: asked.header('traceparent'),
+        local: asked.local,
       },
       event,
     )

@@ -11,13 +11,16 @@ import {
   type Decided,
   type Inspection,
   type Kernel,
+  type ToolCall,
 } from '@tollgate/kernel'
+import type { LocalFiles } from '../exchange.ts'
 import { untilAnswered, type AnswerWait } from '../answer-wait.ts'
 import type { Log } from '../log.ts'
 import { Recent } from '../recent.ts'
 import { denialText, receiptNote } from '../verdict.ts'
 import type { HookAnswer, HookCall, HookClient, HookEvent, HookContext } from './event.ts'
 import { forwardedFrom, inspected } from './output.ts'
+import { Projects } from './projects.ts'
 import { serverTool } from './tools.ts'
 import { UserWords } from './words.ts'
 
@@ -30,6 +33,8 @@ interface HookQuestion {
   /** Begins a wait for people, and returns its limits. Called at most once. */
   readonly wait: () => AnswerWait
   readonly traceparent: string | undefined
+  /** Undefined if the client may see other files than the gateway. */
+  readonly local: LocalFiles | undefined
 }
 
 /** The decision on one use of a tool, and the session in which it was decided. */
@@ -40,6 +45,7 @@ interface Ruled {
 
 interface DoorState {
   readonly words: UserWords
+  readonly projects: Projects
   /** Uses of tools whose decision was made, or is being made. Some clients ask twice, by two hooks. */
   readonly uses: Recent<Promise<Ruled>>
   /** Answers to results of the same uses. */
@@ -54,6 +60,7 @@ function stateOf(kernel: Kernel): DoorState {
   if (known) return known
   const made: DoorState = {
     words: new UserWords(),
+    projects: new Projects(),
     uses: new Recent(MAX_USES),
     results: new Recent(MAX_USES),
   }
@@ -63,17 +70,20 @@ function stateOf(kernel: Kernel): DoorState {
 
 /** Answers one event. Never allows a call without a recorded ALLOW. */
 export async function answerHook(question: HookQuestion, event: HookEvent): Promise<HookAnswer> {
-  const { words } = stateOf(question.kernel)
+  const { words, projects } = stateOf(question.kernel)
+  const owner = clientSession(question, event.context)
+  projects.note(owner, event.context.cwd)
   switch (event.kind) {
     case 'call':
       return answerOf(await ruleOnce(question, event.context, event.call))
     case 'result':
       return closeOnce(question, event)
     case 'words':
-      words.add(clientSession(question, event.context), event.text)
+      words.add(owner, event.text)
       return { kind: 'pass' }
     case 'end':
-      words.end(clientSession(question, event.context))
+      words.end(owner)
+      projects.end(owner)
       return { kind: 'pass' }
     case 'other':
       return { kind: 'pass' }
@@ -91,19 +101,29 @@ function answerOf({ decided }: Ruled): HookAnswer {
 }
 
 /** The decision on a use of a tool. A second question about the same use gets the same decision. */
-function ruleOnce(question: HookQuestion, context: HookContext, call: HookCall): Promise<Ruled> {
+async function ruleOnce(question: HookQuestion, context: HookContext, call: HookCall): Promise<Ruled> {
   const key = useOf(question, call)
+  if (key === undefined) return rule(question, context, call)
   const { uses } = stateOf(question.kernel)
-  const known = key === undefined ? undefined : uses.get(key)
-  // A freeze since the first question counts.
-  const isOver = isFrozen(question.kernel, 'hook', {
-    ...question.caller,
-    session: sessionOf(question, context),
-  })
-  if (known && !isOver) return known
+  const session = sessionOf(question, context)
+  for (let known = uses.get(key); known; known = uses.get(key)) {
+    // A freeze since the first question counts.
+    if (isFrozen(question.kernel, 'hook', { ...question.caller, session })) break
+    const ruled = await known
+    if (isCurrent(question.kernel, ruled)) return ruled
+    // Another question may have got a newer decision meanwhile. Then that one counts.
+    if (uses.get(key) === known) break
+  }
   const ruled = rule(question, context, call)
-  if (key !== undefined) remember(uses, key, ruled)
+  remember(uses, key, ruled)
   return ruled
+}
+
+/** Whether a decision still holds: an ALLOW until it expires, a question until a person has answered it. */
+function isCurrent({ approvals, host }: Kernel, { decided }: Ruled): boolean {
+  const { verdict, expires, approval } = decided
+  if (verdict === 'ALLOW') return expires === undefined || host.now() <= Date.parse(expires)
+  return approval === undefined || approvals.list(host.now()).some(({ id }) => id === approval)
 }
 
 /** Keeps an answer for a repeated question. A failure is not kept. */
@@ -149,8 +169,10 @@ async function judge(
   call: HookCall,
 ): Promise<Decided> {
   const { kernel, caller, traceparent } = question
-  const pending = stateOf(kernel).words.pending(clientSession(question, context), session)
-  const { decided } = await authorize(kernel, {
+  const { words, projects } = stateOf(kernel)
+  const owner = clientSession(question, context)
+  const pending = words.pending(owner, session)
+  const asked: ToolCall = {
     caller,
     door: 'hook',
     assurance: 'advised',
@@ -161,7 +183,9 @@ async function judge(
     reference: referenceOf(call),
     ...(pending.sources.length > 0 && { sources: pending.sources }),
     ...(traceparent !== undefined && { traceparent }),
-  })
+  }
+  const place = await projects.placeOf(owner, question, asked, context.cwd)
+  const { decided } = await authorize(kernel, { ...asked, ...(place && { place }) })
   // An unreadable call has not taken the texts in.
   if (decided.receipt !== undefined && decided.reason !== 'AMBIGUOUS_INPUT') pending.taken()
   return decided

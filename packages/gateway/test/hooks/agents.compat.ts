@@ -90,8 +90,9 @@ function withoutFixtures({ name }: CodingAgent, { body }: Recorded): readonly st
 function nameOf(tool: Json): string {
   if (!isObject(tool)) return ''
   const { function: inner, name, type } = tool
-  const own = isObject(inner ?? null) ? nameOf(inner ?? null) : name
-  return String(own ?? type)
+  if (inner !== undefined) return nameOf(inner)
+  const own = name ?? type
+  return typeof own === 'string' ? own : ''
 }
 
 /** The decisions of the hook door, and the effects of these. */

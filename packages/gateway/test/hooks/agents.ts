@@ -65,7 +65,7 @@ function setUp(id: AgentId, { home, work }: Desk, { hooks, token, words }: Behin
   const wanted = agentOf(id).hookFile(at, 'user', partsIn(folder, id).entry)
   const planned = wanted && planHookFile(wanted)
   if (!planned) throw new Error('setup writes nothing')
-  const text = Buffer.from(planned.change.after ?? '').toString()
+  const text = Buffer.from(planned.change.after).toString()
   write(planned.change.file, words ? text : withoutWords(text))
 }
 

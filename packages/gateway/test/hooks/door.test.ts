@@ -484,3 +484,128 @@ describe('prompts of clients', () => {
     }
   })
 })
+
+describe('a question that is repeated', () => {
+  const { 'claude-code': claude } = PAYLOADS
+  if (!claude) throw new Error('no payloads')
+  const run = shellOf(claude, 'npm test')
+  const push = shellOf(claude, 'git push')
+
+  test('is decided again once its ALLOW has expired', async () => {
+    const rig = await createApiRig({ policy: POLICY })
+    const sent = claude.before(run, 'use_1')
+    await send(rig, 'claude-code', sent)
+    rig.host.time += 60_000
+    await send(rig, 'claude-code', sent)
+    expect(decisions(rig)).toHaveLength(1)
+    rig.host.time += 1
+    await Promise.all([send(rig, 'claude-code', sent), send(rig, 'claude-code', sent)])
+    expect(decisions(rig)).toHaveLength(2)
+  })
+
+  test('gets the same request while it waits, and the answer of a person afterwards', async () => {
+    for (const [verb, expected] of [
+      ['approve', 'APPROVAL_GRANTED'],
+      ['deny', 'APPROVAL_REFUSED'],
+    ] as const) {
+      const rig = await createApiRig({ policy: POLICY })
+      const sent = claude.before(push, 'use_1')
+      const first = await send(rig, 'claude-code', sent)
+      expect((await send(rig, 'claude-code', sent)).text).toBe(first.text)
+      const [id = ''] = /(?<=Approval: )[0-9a-f]{64}/.exec(first.text) ?? []
+      await rig.ask('operator', 'POST', `/v1/approvals/${id}/${verb}`)
+      await send(rig, 'claude-code', sent)
+      expect(decisions(rig).map(({ reason_code }) => reason_code)).toEqual(['APPROVAL_REQUIRED', expected])
+    }
+  })
+
+  test('after its result is a new call', async () => {
+    const rig = await createApiRig({ policy: POLICY })
+    for (let i = 0; i < 2; i++) {
+      await send(rig, 'claude-code', claude.before(run, 'use_1'))
+      await send(rig, 'claude-code', claude.after(run, 'use_1', `ok ${i}`))
+    }
+    expect(decisions(rig)).toHaveLength(2)
+    expect(effects(rig).map(({ status }) => status)).toEqual(['COMPLETED', 'COMPLETED'])
+  })
+})
+
+describe('results', () => {
+  const { 'claude-code': claude } = PAYLOADS
+  if (!claude) throw new Error('no payloads')
+  const run = shellOf(claude, 'npm test')
+
+  test('of a call that was never asked about are inspected and close nothing', async () => {
+    const rig = await createApiRig({ policy: POLICY })
+    const { text } = await send(rig, 'claude-code', claude.after(run, 'use_1', { stdout: SECRET }))
+    expect(text).not.toContain(SECRET)
+    expect(rig.receipts().filter(({ kind }) => kind === 'decision' || kind === 'effect')).toEqual([])
+  })
+
+  test('of another principal close no decision of this one', async () => {
+    const rig = await createApiRig({ policy: POLICY })
+    await send(rig, 'claude-code', claude.before(run, 'use_1'))
+    await rig.ask('other', 'POST', '/v1/hooks/claude-code', claude.after(run, 'use_1', 'forged').body as Json)
+    expect(effects(rig)).toEqual([])
+    await send(rig, 'claude-code', claude.after(run, 'use_1', 'ok'))
+    expect(effects(rig)).toMatchObject([{ status: 'COMPLETED' }])
+  })
+
+  test('with the id of another call close nothing', async () => {
+    const rig = await createApiRig({ policy: POLICY })
+    await send(rig, 'claude-code', claude.before(run, 'use_1'))
+    await send(rig, 'claude-code', claude.after(run, 'use_2', 'ok'))
+    expect(effects(rig)).toEqual([])
+  })
+
+  test('after a freeze are recorded: the call was allowed before', async () => {
+    const rig = await createApiRig({ policy: POLICY })
+    await send(rig, 'claude-code', claude.before(run, 'use_1'))
+    await freeze(rig)
+    const { status, text } = await send(rig, 'claude-code', claude.after(run, 'use_1', { stdout: SECRET }))
+    expect(status).toBe(200)
+    expect(text).not.toContain(SECRET)
+    expect(effects(rig)).toMatchObject([{ status: 'COMPLETED', delivery: 'redacted' }])
+  })
+
+  test('that contradict each other close one decision', async () => {
+    const rig = await createApiRig({ policy: POLICY })
+    await send(rig, 'claude-code', claude.before(run, 'use_1'))
+    await Promise.all([
+      send(rig, 'claude-code', claude.after(run, 'use_1', 'ok')),
+      send(rig, 'claude-code', claude.failed?.(run, 'use_1', 'exit 1') ?? { body: {} }),
+    ])
+    expect(effects(rig)).toHaveLength(1)
+  })
+})
+
+test('a payload of more than the limit is refused, and an argument of any size below it is decided', async () => {
+  const { 'claude-code': claude } = PAYLOADS
+  if (!claude) throw new Error('no payloads')
+  const rig = await createApiRig({ policy: POLICY })
+  const writing = (size: number): Sent =>
+    claude.before(
+      { tool: 'Write', args: { file_path: '/a', content: 'x'.repeat(size) }, canonical: '' },
+      `u${size}`,
+    )
+  expect((await send(rig, 'claude-code', writing(60_000))).status).toBe(200)
+  expect((await send(rig, 'claude-code', writing(70_000))).status).toBe(413)
+  expect(decisions(rig)).toHaveLength(1)
+})
+
+test('an odd name of a session is refused, and a name that every object has is no special one', async () => {
+  const { 'claude-code': claude } = PAYLOADS
+  if (!claude) throw new Error('no payloads')
+  const rig = await createApiRig({ policy: POLICY })
+  const { body } = claude.before(shellOf(claude, 'npm test'), 'use_1')
+  for (const odd of ['', 'a b', 'a\nb', 'ä', 'x'.repeat(121), 7, null, {}, ['s']]) {
+    const { status } = await send(rig, 'claude-code', { body: { ...body, session_id: odd } })
+    expect({ odd, status }).toEqual({ odd, status: 400 })
+  }
+  for (const name of ['__proto__', 'constructor', 'toString']) {
+    const named = { tool_name: name, tool_use_id: name, session_id: name }
+    const { status } = await send(rig, 'claude-code', { body: { ...body, ...named } })
+    expect(status).toBe(200)
+    expect(decisions(rig).at(-1)).toMatchObject({ tool: `claude-code/${name}` })
+  }
+})
