@@ -7,9 +7,9 @@ import { createData } from '../packages/gateway/dist/src/cli/setup/create.js'
 
 const LIMITS = '  reading: { rate: 1024MiB, burst: 1024MiB }\n  storage: 1024TiB\n'
 
-/** Makes a data directory; `more` is added to its configuration. */
-export async function makeData(data, more) {
-  await createData(data, { port: 0 }, () => undefined)
+/** Makes a data directory; `more` is added to its configuration. `urlEnv` names the variable with the URL of a database. */
+export async function makeData(data, more, urlEnv) {
+  await createData(data, { port: 0, ...(urlEnv && { urlEnv }) }, () => undefined)
   const file = join(data, 'tollgate.yaml')
   // The key of its kept calls goes with it, and is not left among those of the user.
   const keep = `keep: { calls: 7d, key-file: ${JSON.stringify(`${data}-seal.key`)} }`

@@ -55,13 +55,15 @@ function policyText() {
 
 const BODY = 'x'.repeat(800)
 const OUTPUT = new Uint8Array(100)
+const LANE = process.env.TOLLGATE_BENCH_LANE ?? ''
 let sent = 0
 
 /** One governed call: decided, durable, run, durable. */
 async function govern({ kernel }) {
   const i = sent++
   const call = {
-    caller: { tenant: 'default', principal: `agent:${i % 32}` },
+    // Each gateway of a fleet has its own agents, as behind a balancer that keeps sessions together.
+    caller: { tenant: 'default', principal: `agent:${LANE}${i % 32}` },
     door: 'mcp',
     assurance: 'enforced',
     tool: `t${i % 50}/read`,

@@ -18,6 +18,7 @@ import { ladderRows } from './ladder.ts'
 import { llmRows } from './llm.ts'
 import { mcpRows } from './mcp.ts'
 import { policyRows } from './policy.ts'
+import { postgresRows } from './postgres.ts'
 import { scannerRows } from './scanner.ts'
 import { startRows } from './start.ts'
 import type { Row } from './measure.ts'
@@ -29,6 +30,7 @@ const AREAS: Readonly<Record<string, Measure>> = {
   evidence: evidenceRows,
   kernel: kernelRows,
   gateway: gatewayRows,
+  postgres: postgresRows,
   mcp: mcpRows,
   hook: hookRows,
   ladder: ladderRows,

@@ -1,0 +1,2 @@
+/** See `child-data.mjs`. */
+export function makeData(data: string, more: string, urlEnv?: string): Promise<void>
