@@ -10,6 +10,8 @@ import { openGateway } from '../../dist/src/open.js'
 
 const config = JSON.parse(process.argv[2] ?? '{}')
 const CALLERS = 4
+/** Faults need some calls in flight, not a busy machine. */
+const PAUSE_MS = 15
 const tell = (line) => writeSync(1, `${JSON.stringify(line)}\n`)
 const caller = { tenant: 'default', principal: 'agent:a' }
 let calls = 0
@@ -29,7 +31,7 @@ async function callAgain(first) {
       process.exit(3)
     }
     await (i % 7 === 0 ? askPerson() : write(i))
-    await sleep(1)
+    await sleep(PAUSE_MS)
   }
 }
 

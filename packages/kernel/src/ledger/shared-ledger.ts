@@ -130,12 +130,13 @@ export class SharedLedger implements Ledger {
 
   async #round(): Promise<void> {
     const { others } = this.#options
-    const holds = this.#refused >= MAX_REFUSED
-    if (holds) await others.hold()
-    await this.#catchUp()
+    // Taken first: a job sees everything that was committed before it came.
     const jobs = this.#waiting.splice(0, MAX_PER_ROUND)
-    if (jobs.length === 0) return
+    const holds = this.#refused >= MAX_REFUSED && jobs.length > 0
     try {
+      if (holds) await others.hold()
+      await this.#catchUp()
+      if (jobs.length === 0) return
       await this.#load(jobs.flatMap(({ reads }) => reads))
       const round = this.#decide(jobs)
       const isEmpty = round.batch.entries.length === 0 && round.batch.records.size === 0
