@@ -23,7 +23,7 @@ const ROUNDS = sized(5, 1)
 const ROUND_MS = sized(2000, 20)
 const WARM_MS = sized(1000, 20)
 const FLIGHT = 64
-const FLEETS = sized(4, 2)
+const FLEETS = sized(4, 1)
 const RECEIPTS = Number(process.env.TOLLGATE_BENCH_RECEIPTS ?? sized(1_000_000, 200))
 
 export async function* postgresRows(say: (line: string) => void): AsyncGenerator<Row> {

@@ -159,6 +159,7 @@ const ROOMS: readonly Room[] = [
       ...gateway(
         'open.ts',
         'join.ts',
+        'migrate.ts',
         'ledger-store.ts',
         'rotate.ts',
         'serve.ts',
@@ -208,6 +209,11 @@ const ROOMS: readonly Room[] = [
   {
     at: 'packages/gateway/src/ledger-store.ts',
     paths: [...gateway('store', 'config'), ...FROM_ANYWHERE],
+    node: true,
+  },
+  {
+    at: 'packages/gateway/src/migrate.ts',
+    paths: [...gateway('ledger-store.ts', 'store', 'config'), ...FROM_ANYWHERE],
     node: true,
   },
   {

@@ -282,6 +282,14 @@ function addUpkeep(program: Command, to: To, groups: Groups): void {
     )
     .examples(['tollgate join', 'on the machine of the new gateway'])
     .action(to(async () => (await import('./setup/join.ts')).runJoin))
+  local(program, 'migrate')
+    .summary('move the ledger from its file into PostgreSQL')
+    .description(
+      'Copies every byte of the ledger and its private records, checks the copy, renames the old file and adds `database` to tollgate.yaml. Old packs, proofs and checkpoints stay valid. Stop the gateway first.',
+    )
+    .option('--database-env <name>', 'the environment variable with the URL of the database')
+    .examples(['tollgate migrate --database-env TOLLGATE_DATABASE_URL', ''])
+    .action(to(async () => (await import('./setup/migrate.ts')).runMigrate))
   local(program, 'fsck')
     .summary('check every entry of the ledger on disk')
     .description(

@@ -51,6 +51,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
       'doctor',
       'fsck',
       'join',
+      'migrate',
       'keys list',
       'keys rotate',
       'keys seal',

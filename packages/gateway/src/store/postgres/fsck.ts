@@ -21,16 +21,15 @@ import {
   type FsckProgress,
   type FsckReport,
 } from '../fsck-report.ts'
-import { rememberedHead } from '../guard.ts'
 import { bytes, continueTree } from '../tiles.ts'
 import { prefixOf } from './ids.ts'
-import type { PostgresCheck } from './look.ts'
+import { headRemembered, type PostgresCheck } from './look.ts'
 import { EntryReader } from './reader.ts'
 import { envelopeIn, readRing, RecordReader, textOf } from './records.ts'
 import { faultOf, readFromOneMoment, type Row } from './session.ts'
 import { checkTail } from './tail-check.ts'
 import { nodeAt, type Ask } from './tree.ts'
-import { digestOf } from './writer.ts'
+import { digestOf } from './insert.ts'
 
 const AT_ONCE = 1000
 const MAX_LISTED = 100
@@ -48,6 +47,7 @@ export async function fsckPostgres(
   options: PostgresCheck,
   onProgress: (progress: FsckProgress) => void,
 ): Promise<FsckReport> {
+  const remembered = await headRemembered(options)
   return readFromOneMoment(options.place, async (ask) => {
     const problems: FsckProblem[] = []
     let more = 0
@@ -59,7 +59,7 @@ export async function fsckPostgres(
     const size = await new EntryReader(ask).size()
     const run: Run = { ask, options, size, found, onProgress }
     await attempt(run, () => checkEntries(run))
-    await attempt(run, () => checkNewest(run))
+    await attempt(run, () => checkNewest(run, remembered))
     await attempt(run, () => checkRecords(run))
     const verified = (await attempt(run, () => verifyAll(run))) ?? 0
     return { ok: problems.length === 0, entries: size, verified, problems, more, log: 0 }
@@ -154,10 +154,9 @@ async function compareOpen({ ask, options, found }: Run, open: ReadonlySet<strin
 }
 
 /** Compares the ledger with the heads that were signed before. */
-async function checkNewest({ ask, options }: Run): Promise<void> {
-  const { origin, writer, guard } = options
-  const { known, first } = await readRing(ask, writer)
-  const remembered = guard === undefined ? undefined : rememberedHead(guard, first.id)
+async function checkNewest({ ask, options }: Run, remembered: string | undefined): Promise<void> {
+  const { origin, writer } = options
+  const { known } = await readRing(ask, writer)
   await checkTail({ ask, origin, keys: known, remembered })
 }
 

@@ -1,12 +1,12 @@
 // The statement that stores a batch: all rows of it at once, or nothing.
 
+import { sha256 } from '@tollgate/evidence'
 import type { Batch, Entry } from '@tollgate/kernel'
 import type { Seal } from '../seal.ts'
 import type { TiledTree } from '../tiles.ts'
 import { prefixOf } from './ids.ts'
 import { ANNOUNCE } from './link.ts'
 import type { Session } from './session.ts'
-import { digestOf } from './writer.ts'
 
 /** An entry with its signature and leaf. */
 export interface SealedEntry extends Seal {
@@ -96,7 +96,7 @@ function newestTimes({ sealed, newestTime }: Insertion): readonly number[] {
 }
 
 /** The driver knows buffers, but takes other bytes in lists for objects. */
-function forDriver(value: unknown): unknown {
+export function forDriver(value: unknown): unknown {
   if (value instanceof Uint8Array) return asBuffer(value)
   return Array.isArray(value)
     ? value.map((each: unknown) => (each instanceof Uint8Array ? asBuffer(each) : each))
@@ -105,4 +105,9 @@ function forDriver(value: unknown): unknown {
 
 function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength)
+}
+
+/** The first bytes of SHA-256 over a record and its name, to detect bit rot. */
+export function digestOf(name: string, text: string): Uint8Array {
+  return sha256(`${name}\0${text}`).subarray(0, 8)
 }

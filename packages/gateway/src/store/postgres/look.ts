@@ -48,11 +48,23 @@ export interface PostgresCheck {
 
 /** Checks the newest entries as a start does. @throws GatewayError. */
 export async function checkPostgres({ place, origin, writer, guard }: PostgresCheck): Promise<void> {
+  const remembered = await headRemembered({ place, writer, guard })
   await readFromOneMoment(place, async (ask) => {
-    const { known, first } = await readRing(ask, writer)
-    const remembered = guard === undefined ? undefined : rememberedHead(guard, first.id)
+    const { known } = await readRing(ask, writer)
     await checkTail({ ask, origin, keys: known, remembered })
   })
+}
+
+/** The remembered head. Read it before the ledger: a running gateway can sign heads of later entries. */
+export async function headRemembered({
+  place,
+  writer,
+  guard,
+}: Omit<PostgresCheck, 'origin'>): Promise<string | undefined> {
+  if (guard === undefined) return undefined
+  return readFromOneMoment(place, async (ask) =>
+    rememberedHead(guard, (await readRing(ask, writer)).first.id),
+  )
 }
 
 /** The settings of the server that durability depends on. @throws GatewayError. */

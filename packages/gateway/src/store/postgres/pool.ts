@@ -11,7 +11,7 @@ const PAUSE_MS = 50
 const AGAIN_MS = 500
 
 /** Connections for reading. */
-interface ReadPool {
+export interface ReadPool {
   /** Runs one query. Reads again for a moment if the connection was lost. @throws GatewayError. */
   readonly ask: Ask
   /** As `ask`, but reads again until the server is back, for as long as a gateway waits for it. */

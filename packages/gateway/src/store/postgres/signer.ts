@@ -23,7 +23,7 @@ interface SignerOptions {
 }
 
 /** Signs and remembers heads while a gateway runs. */
-interface Signer {
+export interface Signer {
   /** A signed head of everything that this gateway knows to be durable, or the newest one of another gateway. */
   now(): Promise<string>
   /** Why the last head could not be signed or remembered. */

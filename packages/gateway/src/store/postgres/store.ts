@@ -1,6 +1,7 @@
 // The PostgreSQL store: one connection writes and listens, a few others read. Several gateways share one ledger; each is a writer
 // of its own.
 
+import type { PublicKey, SigningKey } from '@tollgate/evidence'
 import type { Batch } from '@tollgate/kernel'
 import { GatewayError } from '../../error.ts'
 import type { LedgerView } from '../../view.ts'
@@ -8,14 +9,15 @@ import { openHeadGuard } from '../guard.ts'
 import type { OpenedStore } from '../opened.ts'
 import { importSeeds } from '../seal.ts'
 import type { KeyPeriod, KeyRing } from '../service.ts'
+import { startFollowing, type Following } from './following.ts'
 import { Link } from './link.ts'
-import { openPool } from './pool.ts'
+import { openPool, type ReadPool } from './pool.ts'
 import { EntryReader, viewOf } from './reader.ts'
 import { readRing, RecordReader } from './records.ts'
 import { createTables, requireTables } from './schema.ts'
-import { openSession, type DatabasePlace } from './session.ts'
+import { openSession, readFromOneMoment, type DatabasePlace } from './session.ts'
 import { readSettings, requireSafe } from './settings.ts'
-import { startSigner } from './signer.ts'
+import { startSigner, type Signer } from './signer.ts'
 import { checkTail } from './tail-check.ts'
 import { PostgresWriter } from './writer.ts'
 
@@ -36,9 +38,6 @@ interface PostgresOptions {
   readonly giveUpMs?: number
 }
 
-/** How often a gateway asks whether others have written, in case a notification was lost. */
-const POLL_MS = 250
-
 /** Creates the tables of an empty ledger. @throws GatewayError `DATA_EXISTS`. */
 export async function createPostgresTables(place: DatabasePlace): Promise<void> {
   const session = await openSession(place, 'setup')
@@ -52,108 +51,107 @@ export async function createPostgresTables(place: DatabasePlace): Promise<void> 
 
 /** Opens the ledger for writing as one of its writers. @throws GatewayError. */
 export async function openPostgresStore(options: PostgresOptions): Promise<OpenedStore> {
-  const { place, origin, writer: name, seeds, guard: directory, quiet = false, joining = false } = options
-  const keys = await importSeeds(seeds.map((seed) => Uint8Array.from(seed)))
+  const { place, writer: name } = options
+  const keys = await importSeeds(options.seeds.map((seed) => Uint8Array.from(seed)))
   await prepare(place)
   const pool = openPool(place)
-  const { ask } = pool
+  let following: Following | undefined
   let link: Link | undefined
   try {
-    let notice = (): void => undefined
-    link = await Link.open({ place, writer: name, onNotice: () => notice(), ...give(options) })
-    const entries = new EntryReader(ask)
-    const ring = (await entries.size()) === 0 ? undefined : await readRing(ask, name)
-    if (ring && !joining)
-      requireWriter(
-        ring,
-        keys.map(({ publicKey }) => publicKey.id),
-        name,
-      )
-    const guard = ring && directory !== undefined ? openHeadGuard(directory, ring.first.id) : undefined
-    await checkTail({ ask, origin, keys: ring?.known ?? [], remembered: guard?.remembered })
-    const writer = await PostgresWriter.open({ link, writer: name, origin, keys })
-    const held = keys.map(({ publicKey }) => publicKey.id)
-    const ledger = quiet ? [] : (ring?.ledger ?? []).map(({ id }) => id).filter((id) => held.includes(id))
+    link = await Link.open({ place, writer: name, onNotice: () => following?.look(), ...give(options) })
+    const { ring, guard } = await checkAll(options, keys)
+    const writer = await PostgresWriter.open({ link, writer: name, origin: options.origin, keys })
     const signer = startSigner({
-      ...{ writer, link, ask, origin, ledger, guard, schema: place.schema },
+      ...{ writer, link, ask: pool.ask, guard, origin: options.origin, schema: place.schema },
       known: ring?.known ?? [],
+      ledger: options.quiet === true ? [] : idsHeld(ring?.ledger ?? [], keys),
     })
-    const records = new RecordReader(pool.askPatiently, name)
-    const view = viewOf(ask, entries, records)
-    const listeners = new Set<(size: number) => void>()
-    const others = new Set<() => void>()
-    const tell = (): void => {
-      for (const listener of listeners) queueMicrotask(() => listener(writer.size))
-    }
-    let following = false
-    const follow = async (): Promise<void> => {
-      if (following) return
-      following = true
-      try {
-        if (!(await writer.follow())) return
-        tell()
-        for (const listener of others) listener()
-      } catch {
-        // The next write reports why.
-      } finally {
-        following = false
-      }
-    }
-    notice = () => void follow()
-    const timer = setInterval(() => void follow(), POLL_MS)
-    timer.unref()
-    const opened: Link = link
-    let closing: Promise<{ readonly folded: boolean }> | undefined
-    return {
-      key: ring?.own?.id,
-      ledgerKeys: ring?.ledger.map((key) => key.bytes) ?? [],
-      keyPeriods: ring?.periods ?? [],
-      view,
-      size: () => writer.size,
-      head: () => records.headOf(name),
-      async write(batch: Batch) {
-        if (signer.fault instanceof GatewayError) throw signer.fault
-        await writer.write(batch)
-        tell()
-      },
-      load: (names) => records.load(names),
-      list: (prefix, of) => records.list(prefix, of),
-      others: {
-        changes: () => writer.changes(),
-        hold: () => writer.hold(),
-        release: () => writer.release(),
-        watch(listener) {
-          others.add(listener)
-          return () => void others.delete(listener)
-        },
-      },
-      checkpoint: () => signer.now(),
-      present: () => Promise.resolve().then(() => writer.present()),
-      idle: async (prefix, time, limit, after = prefix) =>
-        records.writtenBefore(prefix, await entries.indexAt(time), limit, after),
-      namesBefore: async (prefix, time) =>
-        (await records.writtenBefore(prefix, await entries.indexAt(time), 1000, prefix)).map(
-          (each) => each.name,
-        ),
-      watch(listener) {
-        listeners.add(listener)
-        return () => void listeners.delete(listener)
-      },
-      close: () =>
-        (closing ??= (async () => {
-          clearInterval(timer)
-          await writer.settled()
-          await signer.stop().catch(() => undefined)
-          await opened.close()
-          await pool.close()
-          return { folded: true }
-        })()),
-    }
+    following = startFollowing(writer)
+    return storeOn({ name, pool, link, ring, writer, signer, following })
   } catch (cause) {
     await link?.close()
     await pool.close()
     throw cause
   }
+}
+
+/** Checks the keys and the newest entries, as of one moment: other gateways may be writing. */
+async function checkAll(
+  { place, origin, writer, guard: directory, joining = false }: PostgresOptions,
+  keys: readonly SigningKey[],
+): Promise<{
+  readonly ring: KeyRing | undefined
+  readonly guard: ReturnType<typeof openHeadGuard> | undefined
+}> {
+  return readFromOneMoment(place, async (ask) => {
+    const ring = (await new EntryReader(ask).size()) === 0 ? undefined : await readRing(ask, writer)
+    if (ring && !joining) requireWriter(ring, keys, writer)
+    const guard = ring && directory !== undefined ? openHeadGuard(directory, ring.first.id) : undefined
+    await checkTail({ ask, origin, keys: ring?.known ?? [], remembered: guard?.remembered })
+    return { ring, guard }
+  })
+}
+
+interface Parts {
+  readonly name: string
+  readonly pool: ReadPool
+  readonly link: Link
+  readonly ring: KeyRing | undefined
+  readonly writer: PostgresWriter
+  readonly signer: Signer
+  readonly following: Following
+}
+
+function storeOn({ name, pool, link, ring, writer, signer, following }: Parts): OpenedStore {
+  const entries = new EntryReader(pool.ask)
+  const records = new RecordReader(pool.askPatiently, name)
+  let closing: ReturnType<OpenedStore['close']> | undefined
+  const close = async (): Promise<{ readonly folded: boolean }> => {
+    following.stop()
+    await writer.settled()
+    await signer.stop().catch(() => undefined)
+    await link.close()
+    await pool.close()
+    return { folded: true }
+  }
+  return {
+    key: ring?.own?.id,
+    ledgerKeys: ring?.ledger.map((key) => key.bytes) ?? [],
+    keyPeriods: ring?.periods ?? [],
+    view: viewOf(pool.ask, entries, records),
+    size: () => writer.size,
+    head: () => records.headOf(name),
+    async write(batch: Batch) {
+      if (signer.fault instanceof GatewayError) throw signer.fault
+      await writer.write(batch)
+      following.tell()
+    },
+    load: (names) => records.load(names),
+    list: (prefix, of) => records.list(prefix, of),
+    others: {
+      changes: () => writer.changes(),
+      hold: () => writer.hold(),
+      release: () => writer.release(),
+      watch: (listener) => following.watchOthers(listener),
+    },
+    checkpoint: () => signer.now(),
+    present: () => Promise.resolve().then(() => writer.present()),
+    idle: async (prefix, time, limit, after = prefix) =>
+      records.writtenBefore(prefix, await entries.indexAt(time), limit, after),
+    namesBefore: async (prefix, time) =>
+      (await records.writtenBefore(prefix, await entries.indexAt(time), MAX_NAMES, prefix)).map(
+        (each) => each.name,
+      ),
+    watch: (listener) => following.watch(listener),
+    close: () => (closing ??= close()),
+  }
+}
+
+const MAX_NAMES = 1000
+
+function idsHeld(wanted: readonly PublicKey[], keys: readonly SigningKey[]): readonly string[] {
+  const held = keys.map(({ publicKey }) => publicKey.id)
+  return wanted.map(({ id }) => id).filter((id) => held.includes(id))
 }
 
 function give({ giveUpMs }: PostgresOptions): { readonly giveUpMs?: number } {
@@ -171,13 +169,13 @@ async function prepare(place: DatabasePlace): Promise<void> {
   }
 }
 
-function requireWriter({ own }: KeyRing, held: readonly string[], writer: string): void {
+function requireWriter({ own }: KeyRing, keys: readonly SigningKey[], writer: string): void {
   if (!own) {
     throw new GatewayError('KEY_UNUSABLE', `the ledger has no writer \`${writer}\``, {
       hints: ['run `tollgate join` to add this gateway'],
     })
   }
-  if (held.includes(own.id)) return
+  if (idsHeld([own], keys).length > 0) return
   throw new GatewayError(
     'KEY_UNUSABLE',
     `the key \`${own.id.slice(0, 8)}\` of the writer \`${writer}\` is missing from \`keys/\``,

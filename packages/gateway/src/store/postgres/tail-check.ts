@@ -5,7 +5,7 @@ import { checkGrown, damaged } from '../heads.ts'
 import { bytes } from '../tiles.ts'
 import { envelopeIn } from './records.ts'
 import { rootAt, type Ask } from './tree.ts'
-import { rootOf } from './writer.ts'
+import { rootOf } from './head.ts'
 
 interface TailOptions {
   readonly ask: Ask

@@ -2,25 +2,17 @@
 // commits.
 
 import { randomUUID } from 'node:crypto'
-import { createTree, sealCheckpoint, sha256, toHex, type SigningKey } from '@tollgate/evidence'
+import { sealCheckpoint, type SigningKey } from '@tollgate/evidence'
 import { KernelError, type Batch, type Changes } from '@tollgate/kernel'
 import { GatewayError } from '../../error.ts'
 import { damaged, rolledBack } from '../heads.ts'
 import { createSealer, type Seal } from '../seal.ts'
-import { bytes, split, type TiledTree } from '../tiles.ts'
+import { bytes, type TiledTree } from '../tiles.ts'
+import { behind, displaced, HEAD, headOf, namesIn, requireSame, stale, type Head } from './head.ts'
 import { insertBatch, type SealedEntry } from './insert.ts'
 import type { Link } from './link.ts'
-import { isLost, type Row, type Session } from './session.ts'
+import { isLost, type Session } from './session.ts'
 import { openTree } from './tree.ts'
-
-/** The head row. */
-interface Head {
-  readonly size: number
-  readonly peaks: Uint8Array
-  /** The number of batches, of all writers. */
-  readonly batch: number
-  readonly newestTime: number
-}
 
 interface WriterOptions {
   readonly link: Link
@@ -29,7 +21,6 @@ interface WriterOptions {
   readonly keys: readonly SigningKey[]
 }
 
-const HEAD = 'SELECT size, peaks, batch, newest_time FROM head'
 const MAX_LEAVES = 10_000
 
 /** The number of batches whose names are kept for gateways that are behind. */
@@ -332,54 +323,4 @@ export class PostgresWriter {
       }
     }
   }
-}
-
-function headOf(row: Row | undefined): Head {
-  const size = row?.['size']
-  if (typeof size !== 'number') throw damaged('it has no head')
-  return {
-    size,
-    peaks: bytes(row?.['peaks']),
-    batch: Number(row?.['batch']),
-    newestTime: Number(row?.['newest_time']),
-  }
-}
-
-function requireSame({ tree }: TiledTree, { size, peaks }: Head): void {
-  const same = tree.size === size && Buffer.concat(tree.frontier().peaks).equals(peaks)
-  if (!same) throw damaged('its tree does not match the root in its head')
-}
-
-/** The root that a head commits to, in hexadecimal. */
-export function rootOf(size: number, peaks: Uint8Array): string {
-  return toHex(createTree({ size, peaks: split(peaks) }).root())
-}
-
-function namesIn(row: Row): readonly string[] {
-  const names = row['names']
-  if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names
-  throw damaged('a batch has no list of names')
-}
-
-/** The first bytes of SHA-256 over a record and its name, to detect bit rot. */
-export function digestOf(name: string, text: string): Uint8Array {
-  return sha256(`${name}\0${text}`).subarray(0, 8)
-}
-
-function stale(): KernelError {
-  return new KernelError('BATCH_STALE', 'another writer has changed what the batch was decided on')
-}
-
-function displaced(): GatewayError {
-  return new GatewayError('LEDGER_LOCKED', 'another gateway has taken over this writer', {
-    hints: [
-      'never run two gateways with copies of one data directory; give each its own writer with `tollgate join`',
-    ],
-  })
-}
-
-function behind(): GatewayError {
-  return new GatewayError('STORE_FAILED', 'this gateway is too far behind the others to follow them', {
-    hints: ['start it again'],
-  })
 }
