@@ -171,7 +171,7 @@ async function* fleets(server: TestServer, folder: string): AsyncGenerator<Row> 
       value: median(rounds.map((rates) => rates[size] ?? NaN)),
       unit: '/s',
       floor: file1,
-      ratio: median(rounds.map((rates) => (rates[size] ?? NaN) / (rates['file'] ?? NaN))),
+      ratio: median(rounds.map((rates) => (rates[size] ?? NaN) / (rates.file ?? NaN))),
       target: 'of one gateway with a file, on the same machine',
       pass: true,
     }
@@ -207,7 +207,7 @@ function startCalls(data: string, lane: string): Calls {
   return {
     tell: (line) => void child.stdin?.write(`${line}\n`),
     async next() {
-      const { value } = await lines.next()
+      const value: unknown = (await lines.next()).value
       // Sound: the child prints such lines.
       return (JSON.parse(String(value)) as { readonly perSecond: number }).perSecond
     },

@@ -43,7 +43,7 @@ test('a migrated ledger has every byte, every proof and all state, and continues
   await before.close()
   const envelopes = await envelopesIn(config)
 
-  process.env['TOLLGATE_TEST_MIGRATE'] = server.place().url
+  process.env.TOLLGATE_TEST_MIGRATE = server.place().url
   const { size } = await migrateLedger(config, 'TOLLGATE_TEST_MIGRATE', () => undefined)
   expect(size).toBe(envelopes.length)
   expect(existsSync(join(config.data, 'ledger.sqlite'))).toBe(false)
@@ -67,7 +67,7 @@ test('a migrated ledger has every byte, every proof and all state, and continues
 
 test('a ledger is not moved into a database that has one, and stays as it was', async () => {
   const { config } = await createSite()
-  process.env['TOLLGATE_TEST_MIGRATE'] = server.place().url
+  process.env.TOLLGATE_TEST_MIGRATE = server.place().url
   const file = readFileSync(join(config.data, 'ledger.sqlite'))
   await expect(migrateLedger(config, 'TOLLGATE_TEST_MIGRATE', () => undefined)).rejects.toMatchObject({
     code: 'DATA_EXISTS',
