@@ -106,6 +106,7 @@ const COMPUTED: Readonly<Record<string, readonly string[] | string>> = {
     'policy activate FILE',
   ],
   'setup ${id}': AGENTS.map((id) => `setup ${id}`),
+  'setup mcp --client ${id}': ['setup mcp --client codex', 'setup mcp --client cursor'],
   'setup ${id} --dry-run': AGENTS.map((id) => `setup ${id} --dry-run`),
   'setup ${id} repair': AGENTS.map((id) => `setup ${id} repair`),
   'setup ${id} status': AGENTS.map((id) => `setup ${id} status`),

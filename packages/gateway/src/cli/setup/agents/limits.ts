@@ -1,6 +1,7 @@
 // The limits of hooks, for each agent. `docs/coding-agents.md` has the same table; `npm run docs` writes it.
 
 import type { AgentId } from './names.ts'
+import { compare } from './version.ts'
 
 /** Something that an agent does without asking its hook. */
 interface AgentLimit {
@@ -77,13 +78,9 @@ const LIMITS: Readonly<Record<AgentId, readonly AgentLimit[]>> = {
   ],
 }
 
-/** All limits of an agent, or those of one of its versions. */
-export function limitsOf(
-  id: AgentId,
-  version?: string,
-  compare?: (a: string, b: string) => number,
-): readonly AgentLimit[] {
-  if (version === undefined || compare === undefined) return LIMITS[id]
+/** All limits of an agent, or those of one of its versions, if it is known. */
+export function limitsOf(id: AgentId, version?: string): readonly AgentLimit[] {
+  if (version === undefined) return LIMITS[id]
   return LIMITS[id].filter(
     ({ from, to }) =>
       (from === undefined || compare(version, from) >= 0) && (to === undefined || compare(version, to) <= 0),

@@ -16,7 +16,8 @@ import { unifiedDiff } from '../../program/unified-diff.ts'
 import { applyChanges } from '../changes/apply.ts'
 import { journalFolder } from '../changes/journal.ts'
 import { undoInterrupted } from '../changes/undo.ts'
-import { ownSurroundings, type Surroundings } from '../clients/clients.ts'
+import { clientFiles, ownSurroundings, type Surroundings } from '../clients/clients.ts'
+import { makePlan } from '../clients/plan.ts'
 import { createData } from '../create.ts'
 import { firstTokenOf } from '../setup-apply.ts'
 import { agentFolder, agentOf, type Agent } from './agents.ts'
@@ -108,7 +109,7 @@ function nothingToDo({ terminal, agent, scope }: Run, plan: AgentPlan): number {
   return 0
 }
 
-function show({ terminal, agent }: Run, plan: AgentPlan, installed: string | undefined): void {
+function show({ terminal, agent, scope }: Run, plan: AgentPlan, installed: string | undefined): void {
   const { paint } = terminal
   if (!terminal.json) {
     const diffs = plan.files.map(({ change, text, edits, masks }) =>
@@ -119,7 +120,9 @@ function show({ terminal, agent }: Run, plan: AgentPlan, installed: string | und
   const note = versionNote(agent, installed)
   if (note) terminal.warn(...note)
   for (const each of plan.notes) terminal.warn(...each)
-  const limits = limitsOf(agent.id)
+  const limits = limitsOf(agent.id, installed).filter(
+    ({ instead }) => scope !== 'managed' || !instead.includes('--scope managed'),
+  )
   if (limits.length > 0) {
     terminal.say(`${agent.name} cannot enforce everything:`)
     for (const { limit } of limits) terminal.say(`- ${limit}`)
@@ -225,7 +228,7 @@ async function confirmTrust({ terminal, at, scope }: Run, plan: AgentPlan): Prom
 }
 
 async function sayNext(
-  { terminal, agent, scope, options }: Run,
+  { terminal, agent, scope, options, at }: Run,
   plan: AgentPlan,
   connection: Connection,
 ): Promise<void> {
@@ -240,10 +243,24 @@ async function sayNext(
       `or look first: \`tollgate policy observe --principal agent:${agent.id} --for 4h\``,
     )
   }
+  const servers = unwrappedServers(id, at)
+  if (servers.length > 0) {
+    terminal.warn(
+      `${agent.name} still starts MCP servers itself: ${servers.map((each) => shown(each)).join(', ')}`,
+      `put them behind the gateway, too: \`tollgate setup mcp --client ${id}\``,
+    )
+  }
   if (options.url === undefined)
     terminal.say('while no gateway runs, every call is denied; start it with `tollgate up`')
   terminal.say(`restart ${agent.name}, then run \`tollgate doctor\`: it proves that the hook denies`)
   terminal.say(`\`tollgate setup ${id} undo\` restores the files, \`tollgate setup ${id} status\` shows them`)
+}
+
+/** The MCP servers of an agent that do not start behind the gateway. */
+function unwrappedServers(id: AgentId, at: Surroundings): readonly string[] {
+  const files = clientFiles(at).filter(({ client }) => client === id)
+  const { servers } = makePlan(files, { servers: [], isBrowser: false, wrapper: () => [] }, at)
+  return [...new Set(servers.filter(({ is }) => is === 'program').map(({ label }) => label))]
 }
 
 /** Root has written the token. The user who called `sudo` must be able to read it, and not to change it. */

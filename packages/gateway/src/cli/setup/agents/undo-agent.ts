@@ -13,7 +13,7 @@ import { limitsOf } from './limits.ts'
 import { SCOPES, type AgentId } from './names.ts'
 import { isInPlace, readText } from './plan.ts'
 import { takeOutHooks } from './take-out.ts'
-import { compare, versionNote, versionOf } from './version.ts'
+import { versionNote, versionOf } from './version.ts'
 
 /** Returns the command that restores the files of an agent. */
 export function undoOf(id: AgentId): (terminal: Terminal) => Promise<number> {
@@ -71,7 +71,7 @@ function showStatus(terminal: Terminal, agent: Agent): number {
           agent,
           files.map(({ file }) => file),
         )
-  const limits = limitsOf(id, version, compare)
+  const limits = limitsOf(id, version)
   terminal.data({ agent: id, version: version ?? null, files, faults, limits }, () =>
     files.length === 0
       ? ''
