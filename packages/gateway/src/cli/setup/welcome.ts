@@ -31,7 +31,12 @@ export function welcome(about: WelcomeFacts): readonly string[] {
     ...settings(about),
     ...calls(about),
     ...section(
-      'To put the MCP servers of your clients behind the gateway (it shows every change first):',
+      'The console, a web page to see calls and to answer requests. Sign in with the admin token:',
+      `${about.url}/console`,
+    ),
+    ...section(
+      'To put a coding agent, or the MCP servers of your clients, behind the gateway (each shows every change first):',
+      `tollgate setup claude-code${data}`,
       `tollgate setup mcp${data}`,
     ),
     ...section(
