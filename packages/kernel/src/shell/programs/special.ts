@@ -1,6 +1,6 @@
 // Programs of the table whose arguments need more than the table can say.
 
-import { exactly, exactText, type Field } from '../script/field.ts'
+import { exactly, exactText, glued, type Field } from '../script/field.ts'
 import type { Shell } from '../script/shell.ts'
 import { noteSyncDeletes } from './archives.ts'
 import { isPlainAwk, noteSed } from './filters.ts'
@@ -50,10 +50,18 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
   less: runsOnStart,
   more: runsOnStart,
   rsync: (args, { bound }, shell) => noteSyncDeletes(args, filesIn(bound), shell),
-  sed: (_, { bound, given }, shell) => {
-    for (const { use, field, name } of bound)
-      if (use === 'text' && (name === undefined || /^(?:-e|--expression)$/.test(name))) noteSed(field, shell)
-    if (given.has('-f') || given.has('--file')) shell.found.add('runs_other_code', 'sed')
+  sed: (_, reading, shell) => {
+    for (const { use, field, name } of reading.bound) {
+      const isScript = name === undefined || /^(?:-e|--expression)$/.test(name)
+      if (use === 'text' && isScript) noteSed(field, shell)
+      if (use === 'text' && /^(?:-i|--in-place)$/.test(name ?? '')) noteBackups(field, reading, shell)
+    }
+    if (reading.given.has('-f') || reading.given.has('--file')) shell.found.add('runs_other_code', 'sed')
+  },
+  patch: (_, { given }, shell) => {
+    // A patch can be a script of `ed`, unless the command says that it is not one.
+    const isDiff = ['-u', '--unified', '-c', '--context', '-n', '--normal'].some((name) => given.has(name))
+    if (!isDiff) shell.found.add('runs_other_code', 'patch')
   },
   awk: (_, { bound, given }, shell) => {
     const code = bound.find(({ use, name }) => use === 'text' && name === undefined)
@@ -116,6 +124,15 @@ function runModule(args: readonly Field[], _: Reading, shell: Shell): void {
 /** `+COMMAND` is a command of the pager, which can run programs. */
 function runsOnStart(args: readonly Field[], _: Reading, shell: Shell): void {
   if (args.some(({ text }) => text.startsWith('+'))) shell.found.add('runs_other_code', 'less')
+}
+
+/** `sed -i.bak` keeps each file under another name. In the suffix, `*` is the name of the file. */
+function noteBackups(suffix: Field, { bound }: Reading, shell: Shell): void {
+  const files = bound.filter(({ use, name }) => use === 'read' && name === undefined)
+  for (const { field } of files) {
+    const isPlain = !/[*/]/.test(suffix.text)
+    notePath('writes', isPlain ? glued(field, suffix) : { ...suffix, text: '\0' }, shell)
+  }
 }
 
 /** Outside of a repository, the arguments are any files. */

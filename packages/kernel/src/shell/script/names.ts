@@ -59,6 +59,7 @@ export function createNames(found: Found): Names {
     if (node.type === 'Command') {
       const words = wordsOf(node)
       if (words.some((word) => ANYTHING.has(word)) || isDot(words)) isOpen = true
+      if (words.some((word) => word === 'shift' || word === 'set')) setOften('@')
       if (setsByName(words)) words.forEach((word) => setOften(/^\w*/.exec(word)?.[0] ?? ''))
     }
     forEachChild(node, (child) => visit(child, depth + 1, inner))
