@@ -64,6 +64,7 @@ function deeper(shell: Shell): Shell {
 
 /** Runs code that is a text. The functions in it can be called anywhere in it. */
 function runText(text: string, shell: Shell): Outcome {
+  shell.found.step(text.length)
   const script = parseScript(text)
   if ('refused' in script) {
     unknown(shell, script.refused)

@@ -12,8 +12,8 @@ export interface Found {
   addPath(path: NamedPath): void
   /** Sets a fact that is true or false. */
   set(fact: 'privileged' | 'background'): void
-  /** Counts one step of work. @throws TooMuch if the command needs too many. */
-  step(): void
+  /** Counts one step of work on a text of some length. @throws TooMuch if the command needs too many. */
+  step(length?: number): void
   facts(): CommandFacts
 }
 
@@ -22,6 +22,7 @@ export class TooMuch extends Error {}
 
 // Far above any command that a person would read, and read in a few milliseconds.
 const MAX_STEPS = 6000
+const LENGTH_OF_STEP = 64
 const MAX_ITEMS = 512
 const MAX_TEXT = 512
 
@@ -46,8 +47,9 @@ export function createFound(): Found {
     set(fact) {
       is[fact] = true
     },
-    step() {
-      if (++steps > MAX_STEPS) throw new TooMuch()
+    step(length = 0) {
+      steps += 1 + Math.floor(length / LENGTH_OF_STEP)
+      if (steps > MAX_STEPS) throw new TooMuch()
     },
     facts: () => ({
       ...is,

@@ -124,6 +124,20 @@ describe('a hard text', () => {
     const size = Math.floor((16 << 10) / (open.length + close.length))
     return `${open.repeat(size)}:${close.repeat(size)}`
   })
+  hard.push(
+    `echo ${'{'.repeat(60)}${','.repeat(16_000)}`,
+    `echo {${'{a,b}'.repeat(3000)},c}`,
+    `a=${'x'.repeat(1000)}; ${Array.from({ length: 500 }, (_, i) => `b${i}=$${i === 0 ? 'a' : `b${i - 1}`}$a$a$a`).join('; ')}`,
+    `a=${'x'.repeat(1000)}; b=$a$a$a$a$a; c=$b$b$b$b; d=$c$c$c$c; e=$d$d$d$d; f=$e$e$e$e; g=$f$f$f$f; h=$g$g$g$g; rm $h`,
+    `find ${'a'.repeat(8000)} -name '${'*a'.repeat(4000)}b' -exec rm {} +`,
+    Array.from({ length: 2000 }, (_, i) => `a${i}=1`).join(';'),
+    `x='#${'y'.repeat(8000)}'; ${'eval "$x";'.repeat(800)}`,
+    `for a in {1..16}; do for b in {1..16}; do for c in {1..16}; do echo ${'z'.repeat(15_000)}; done; done; done`,
+    `awk '${'print '.repeat(2600)}' a`,
+    `sed '${'s/a/b/;'.repeat(2200)}' a`,
+    `sed '${'/['.repeat(8000)}' a`,
+    `export NODE_OPTIONS='${' --no-warnings'.repeat(1100)} x'`,
+  )
   const read = (text: string): void => void readCommand(text, { cwd: '/proj', home: '/home/dev' })
 
   it('is read in bounded time', () => {

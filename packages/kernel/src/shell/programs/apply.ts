@@ -8,12 +8,16 @@ import type { Bound } from './read.ts'
 import type { Effect, Use } from './row.ts'
 import { runScriptFile, runShellText } from './shells.ts'
 
+/** Programs that print if they write to `-`. Others make a file of this name. */
+const STREAMS = /^(?:curl|wget|http|openssl|gpg|pandoc|zstd|ffmpeg|git archive|docker save|docker export)\b/
+
 /** Notes the use of an argument. Returns the shell for the arguments after it. `name` is the program. */
 export function applyUse({ use, field, name: option }: Bound, name: string, shell: Shell): Shell {
   const { found } = shell
   if (isFileUse(use)) {
     // A single `-` as a value, or where a program reads, is the standard output or input. `rm -` and `cp a -` mean a file.
-    const isStream = field.text === '-' && (option !== undefined || !/^(?:write|delete|edit|move)$/.test(use))
+    const isChange = /^(?:write|delete|edit|move)$/.test(use)
+    const isStream = field.text === '-' && (!isChange || (option !== undefined && STREAMS.test(name)))
     if (!isStream) applyFile(use, field, shell)
     return shell
   }

@@ -3,6 +3,9 @@
 import { exactText, type Field } from '../script/field.ts'
 import { either, type Cwds, type Outcome, type Shell } from '../script/shell.ts'
 
+// Longer than any path that a system accepts.
+const MAX_LENGTH = 4096
+
 /** `cd`, `pushd`. */
 export function goTo(args: readonly Field[], shell: Shell): Outcome {
   const isPhysical = args.some(({ text }) => /^-[Le@]*P/.test(text))
@@ -34,7 +37,7 @@ function targets(field: Field | undefined, shell: Shell): Cwds {
   if (isHome) return home === undefined || !names.isUntouched('HOME') ? undefined : [home]
   const path = exactText(field)
   if (path === '-' || (path !== undefined && /^[-+]\d+$/.test(path))) return before(shell)
-  if (path === undefined || path === '') return undefined
+  if (path === undefined || path === '' || path.length > MAX_LENGTH) return undefined
   if (path.startsWith('/')) return both('', path)
   return cwds?.map((cwd) => both(cwd, path)).reduce<Cwds>((all, more) => either(all, more), [])
 }
@@ -43,9 +46,10 @@ function targets(field: Field | undefined, shell: Shell): Cwds {
 function both(cwd: string, path: string): Cwds {
   const names: string[] = cwd.split('/').filter((name) => name !== '')
   let isUncertain = false
-  for (const [i, name] of path.split('/').entries()) {
+  const given = path.split('/')
+  for (const [i, name] of given.entries()) {
     if (name === '..') {
-      if (i > 0 && path.split('/')[i - 1] !== '..') isUncertain = true
+      if (i > 0 && given[i - 1] !== '..') isUncertain = true
       names.pop()
     } else if (name !== '' && name !== '.') names.push(name)
   }

@@ -68,14 +68,26 @@ function closing(text: string, from: number, mark: string): number | undefined {
   return undefined
 }
 
+// A longer program is not worth reading.
+const MAX_PROGRAM = 2000
+
 /** Returns whether a program of `awk` only reads its input and prints. */
 export function isPlainAwk(field: Field): boolean {
   const text = exactText(field)
-  if (text === undefined || /@|\bsystem\b|\bgetline\b|\bclose\b|\bARGV\b/.test(text)) return false
+  if (
+    text === undefined ||
+    text.length > MAX_PROGRAM ||
+    /@|\bsystem\b|\bgetline\b|\bclose\b|\bARGV\b/.test(text)
+  )
+    return false
   if (/(?<!\|)\|(?!\|)/.test(text.replace(/\/(?:[^/\\\n]|\\.)*\//g, '')) && withoutTexts(text).includes('|'))
     return false
   // After `print`, `>` is a file. Elsewhere it compares.
-  return !/\bprintf?\b[^;}\n]*>/.test(withoutTexts(text))
+  return !withoutTexts(text)
+    .split(/[;}\n]/)
+    .some(
+      (part) => part.slice(Math.max(0, part.search(/\bprintf?\b/))).includes('>') && /\bprintf?\b/.test(part),
+    )
 }
 
 /** Takes the strings out of a program, and nothing that could be code. */

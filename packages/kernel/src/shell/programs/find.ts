@@ -93,12 +93,11 @@ function foundBy(starts: readonly Field[], expression: readonly Field[]): readon
   })
 }
 
-/** Returns whether the last name of a path fits a pattern. A set `[…]` fits everything. */
+/** Returns whether the last name of a path may fit a pattern, by the start and the end of the pattern. */
 function fits(path: string, pattern: string): boolean {
-  const last = path.replace(/\/+$/, '').replace(/^.*\//s, '')
-  const source = Array.from(pattern.replace(/\[[^\]]*\]/g, '*'), (char) => {
-    if (char === '*') return '.*'
-    return char === '?' ? '.' : char.replace(/[^\w]/, String.raw`\$&`)
-  })
-  return new RegExp(`^${source.join('').replace(/(?:\.\*)+/g, '.*')}$`, 's').test(last)
+  const last = path.replace(/\/+$/, '').split('/').at(-1) ?? ''
+  const first = pattern.search(/[*?[\\]/)
+  if (first < 0) return last === pattern
+  const [end = ''] = /[^*?\]\\]*$/.exec(pattern) ?? []
+  return last.startsWith(pattern.slice(0, first)) && last.endsWith(end)
 }

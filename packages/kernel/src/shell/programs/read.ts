@@ -177,7 +177,9 @@ function bindArguments(
     const fromEnd = fields.length - i
     const arg =
       star < 0 || i < star ? args[i] : fromEnd <= tail.length ? tail[tail.length - fromEnd] : args[star]
-    return arg ? [{ use: arg.use, field }] : []
+    // A pattern can become several files, the first of which come before the last argument.
+    const before = field.isMany && star >= 0 && arg !== args[star] ? args[star] : undefined
+    return [...(arg ? [{ use: arg.use, field }] : []), ...(before ? [{ use: before.use, field }] : [])]
   })
   return [...bound, ...standards(args.slice(fields.length))]
 }

@@ -28,11 +28,13 @@ const SPECIAL: Readonly<Record<string, Special>> = {
 }
 
 const SYSTEM = /^\/(?:usr\/(?:local\/)?|opt\/homebrew\/)?s?bin\//
+/** A program is more work than a word: as much as this many characters. */
+const STEPS = 256
 const DYNAMIC = 'the name of a program is not known before it runs'
 
 /** Runs a program with its arguments. */
 export function runProgram([first, ...args]: readonly Field[], shell: Shell): Outcome {
-  shell.found.step()
+  shell.found.step(STEPS)
   if (!first) return staying(shell)
   const text = exactText(first)
   if (text === undefined || text === '') {

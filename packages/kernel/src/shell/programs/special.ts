@@ -58,6 +58,7 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
     }
     if (reading.given.has('-f') || reading.given.has('--file')) shell.found.add('runs_other_code', 'sed')
   },
+  ...Object.fromEntries(['cp', 'mv', 'ln', 'install'].map((name) => [name, noteOld])),
   patch: (_, { given }, shell) => {
     // A patch can be a script of `ed`, unless the command says that it is not one.
     const isDiff = ['-u', '--unified', '-c', '--context', '-n', '--normal'].some((name) => given.has(name))
@@ -132,6 +133,14 @@ function noteBackups(suffix: Field, { bound }: Reading, shell: Shell): void {
   for (const { field } of files) {
     const isPlain = !/[*/]/.test(suffix.text)
     notePath('writes', isPlain ? glued(field, suffix) : { ...suffix, text: '\0' }, shell)
+  }
+}
+
+/** `cp -b` and the like keep the old file under another name. */
+function noteOld(_: readonly Field[], { bound, given }: Reading, shell: Shell): void {
+  if (!['-b', '--backup', '-S', '--suffix'].some((name) => given.has(name))) return
+  for (const { use, field } of bound) {
+    if (use === 'write') notePath('writes', { ...field, text: `${field.text}*`, isPattern: true }, shell)
   }
 }
 

@@ -20,7 +20,7 @@ function within(item: string): readonly string[] | undefined {
   const close = closing(item, open)
   if (close === undefined) return undefined
   const [middle, rest] = [bracesOf(item.slice(open, close + 1)), within(item.slice(close + 1))]
-  if (!middle || !rest) return undefined
+  if (!middle || !rest || middle.length * rest.length > MAX_WORDS) return undefined
   return middle.flatMap((part) => rest.map((end) => item.slice(0, open) + part + end))
 }
 

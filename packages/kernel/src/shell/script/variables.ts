@@ -13,6 +13,7 @@ interface WordReader {
 
 const SECRET =
   /(?:^|_)(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|APIKEY|KEY|CREDENTIALS?|AUTH|COOKIE|PAT|DSN)(?:_|$)|DATABASE_URL|CONNECTION_STRING/
+const MAX_VARS = 128
 const NO_SECRET = new Set(['PWD', 'OLDPWD', 'SSH_AUTH_SOCK'])
 /** Values that are numbers: a number in a path leads nowhere else. */
 const NUMBER: Field = { text: '*', isPattern: true, isMany: false }
@@ -105,7 +106,8 @@ export function noteSecret(name: string, { found, vars }: Shell): void {
 
 /** Gives a variable a value, if only this place of the script does. */
 export function setVar(name: string, value: Field | undefined, shell: Shell): void {
-  if (value && shell.names.isSetOnce(name)) shell.vars = withVar(shell.vars, name, [value])
+  if (value && shell.names.isSetOnce(name) && shell.vars.size < MAX_VARS)
+    shell.vars = withVar(shell.vars, name, [value])
 }
 
 /** Returns the variables with another value for one of them. */

@@ -9,14 +9,16 @@ import { isSuspicious, isSuspiciousInQuotes, unescaped } from './text.ts'
 import { readParameter } from './variables.ts'
 
 const MAX_FIELDS = 64
+const MAX_TEXT = 16 << 10
 /** The file name of a process substitution. */
 const SUBSTITUTED = '/dev/fd/63'
 const UNREADABLE = 'a word cannot be read'
 
 /** Returns the arguments that a word becomes, and runs the code in it. */
 export function expand(word: Word, shell: Shell): readonly Field[] {
-  shell.found.step()
-  const { parts, text } = word
+  const { text } = word
+  shell.found.step(text.length)
+  const { parts } = word
   if (!parts) return [withHome(text, plain(text, shell), shell)]
   const pieces = parts.map((part, i) => {
     const fields = expandPart(part, shell)
@@ -63,14 +65,15 @@ function combined(pieces: readonly (readonly Field[])[]): readonly Field[] {
   for (const piece of pieces) {
     if (all.length * piece.length > MAX_FIELDS) return [ANYTHING]
     all = all.flatMap((head) => piece.map((tail) => glued(head, tail)))
+    // Values of variables in values of variables grow without a limit.
+    if (all.some(({ text }) => text.length > MAX_TEXT)) return [ANYTHING]
   }
   return all
 }
 
 function plain(text: string, shell: Shell): Field {
   if (isSuspicious(text)) unknown(shell, UNREADABLE)
-  const isBraces = /\{.*(?:,|\.\.).*\}/s.test(text.replace(/\\[^]/g, ''))
-  return isBraces ? ANYTHING : exactly(unescaped(text))
+  return hasBraces(text.replace(/\\[^]/g, '')) ? ANYTHING : exactly(unescaped(text))
 }
 
 /** A tilde at the start of a word, or after `=` or `:`, is a home directory. */
@@ -88,7 +91,12 @@ function hasHiddenBraces(parts: readonly WordPart[]): boolean {
     if (part.type === 'BraceExpansion') return '_'
     return part.type === 'Literal' ? part.text.replace(/\\[^]/g, '_') : '_'
   })
-  return /\{.*(?:,|\.\.).*\}/s.test(unquoted.join(''))
+  return hasBraces(unquoted.join(''))
+}
+
+function hasBraces(text: string): boolean {
+  const inner = text.slice(text.indexOf('{') + 1, Math.max(0, text.lastIndexOf('}')))
+  return text.includes('{') && (inner.includes(',') || inner.includes('..'))
 }
 
 function expandPart(part: WordPart, shell: Shell): readonly Field[] {

@@ -1,6 +1,6 @@
 // Compares what a command did with its facts.
 
-import { existsSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { CommandFacts, NamedPath } from '../../../src/shell/facts.ts'
 import { normal, type Deed, type Scratch } from './trace.ts'
@@ -84,7 +84,7 @@ function isSaid(
         isBeside(path, facts) ||
         covers(facts, ['deletes'], path) ||
         // A program that writes a file may delete the old one first.
-        (covers(facts, ['writes'], path) && existsSync(path))
+        (covers(facts, ['writes'], path) && isThere(path))
       )
   }
 }
@@ -92,6 +92,10 @@ function isSaid(
 function isProgram(name: string, { programs }: CommandFacts): boolean {
   const names = programs.map((each) => basename(each.split(' ')[0] ?? ''))
   return names.includes(name) || names.some((each) => PARTS[each]?.includes(name) === true)
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
 
 /** Devices, and the files in which bash keeps here-documents. */
@@ -104,7 +108,7 @@ function isTemporary(path: string, made: ReadonlySet<string>, { root }: Scratch)
   return (
     (path.startsWith(root) || path.startsWith('/tmp/')) &&
     made.has(path) &&
-    !existsSync(path) &&
+    !isThere(path) &&
     !ORIGINAL.has(basename(path))
   )
 }
@@ -149,7 +153,7 @@ function isNew(named: string, at: string): boolean {
 
 /** Some programs write a new file beside the old one, and rename it. */
 function isBeside(path: string, facts: CommandFacts): boolean {
-  const isRandom = /^(?:sed|st|zi|[.]?)[\w]{6,8}$/.test(basename(path)) && !existsSync(path)
+  const isRandom = /^(?:sed|st|zi|[.]?)[\w]{6,8}$/.test(basename(path)) && !isThere(path)
   return isRandom && covers(facts, ['writes'], dirname(path), true)
 }
 

@@ -43,10 +43,10 @@ const FILES: Readonly<Record<string, string>> = {
 export function whyNot(): string | undefined {
   if (process.platform !== 'linux') return 'this needs Linux'
   if (process.getuid?.() !== 0) return 'this needs root, to run commands as a user without rights'
-  for (const program of ['strace', 'unshare', 'setpriv', 'prlimit']) {
-    if (spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0)
-      return `the program ${program} is missing`
-  }
+  if (!has('strace') && has('apt-get'))
+    spawnSync('apt-get', ['install', '-qq', '-y', 'strace'], { timeout: 60_000 })
+  const missing = ['strace', 'unshare', 'setpriv', 'prlimit'].find((program) => !has(program))
+  if (missing !== undefined) return `the program ${missing} is missing`
   return spawnSync('unshare', [
     '-np',
     '--fork',
@@ -61,6 +61,10 @@ export function whyNot(): string | undefined {
   ]).status === 0
     ? undefined
     : 'the system does not let strace run here'
+}
+
+function has(program: string): boolean {
+  return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 }
 
 const LIMITED = ['prlimit', '--nproc=300', '--fsize=20000000', '--cpu=3', 'timeout', '-s', 'KILL', '4']
