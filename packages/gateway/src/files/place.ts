@@ -59,15 +59,19 @@ type AskDisk = (paths: readonly (string | undefined)[]) => Promise<readonly (str
 function asker({ files = DISK, patience = PATIENCE }: Asking): AskDisk {
   const until = performance.now() + patience
   let slow: readonly string[] | undefined
+  const known = new Map<string, string | null>()
+  const look = async (path: string): Promise<string | null> => {
+    if (!path.startsWith('/') || hanging >= MAX_HANGING) return null
+    slow ??= await within(until, files.slowMounts())
+    return slow ? ((await within(until, realPathOf(path, files, slow))) ?? null) : null
+  }
   return async (paths) => {
     const found: (string | null)[] = []
     for (const path of paths) {
-      if (path === undefined || !path.startsWith('/') || hanging >= MAX_HANGING) {
-        found.push(null)
-        continue
-      }
-      slow ??= await within(until, files.slowMounts())
-      found.push(slow ? ((await within(until, realPathOf(path, files, slow))) ?? null) : null)
+      // The working directory is often the project as well.
+      const real = path === undefined ? null : (known.get(path) ?? (await look(path)))
+      if (path !== undefined) known.set(path, real)
+      found.push(real)
     }
     return found
   }

@@ -94,10 +94,15 @@ function answerOf({ decided }: Ruled): HookAnswer {
   const { verdict, reason } = decided
   // Only observe mode allowed it, so the client keeps its own prompts.
   if (reason === 'OBSERVE_MODE_ALLOWED') return { kind: 'pass' }
-  if (reason === 'ASKED_IN_CLIENT')
-    return { kind: 'ask', text: `[Tollgate] The policy asks you.${receiptNote(decided.receipt)}` }
+  if (reason === 'ASKED_IN_CLIENT') return { kind: 'ask', text: questionText(decided) }
   if (verdict === 'ALLOW') return { kind: 'allow' }
   return { kind: 'deny', text: `[Tollgate] The call was not run. ${denialText(decided, false)}` }
+}
+
+/** The text beside the prompt of a client. */
+function questionText({ rule, detail, receipt }: Decided): string {
+  const because = detail === undefined ? '' : `: ${detail}`
+  return `[Tollgate] The rule \`${rule ?? ''}\` leaves this call to you${because}.${receiptNote(receipt)}`
 }
 
 /** The decision on a use of a tool. A second question about the same use gets the same decision. */

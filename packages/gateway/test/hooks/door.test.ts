@@ -441,7 +441,16 @@ describe('prompts of clients', () => {
   test('an attended client asks its user, and the result closes the decision', async () => {
     const rig = await createApiRig({ policy: CLIENT })
     const answer = await ask(rig, 'claude-code', { entry: 'cli' })
-    expect(answer).toMatchObject({ hookSpecificOutput: { permissionDecision: 'ask' } })
+    const text = expect.stringMatching(
+      /^\[Tollgate\] The rule `push` leaves this call to you\. Receipt: [0-9a-f]{64}$/,
+    ) as string
+    expect(answer).toEqual({
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'ask',
+        permissionDecisionReason: text,
+      },
+    })
     const [decision] = decisions(rig)
     expect(decision).toMatchObject({
       ...{ verdict: 'ALLOW', reason_code: 'ASKED_IN_CLIENT', assurance: 'advised', rule: 'push' },
