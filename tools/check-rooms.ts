@@ -169,7 +169,7 @@ const ROOMS: readonly Room[] = [
         'tokens.ts',
       ),
       ...gateway('open-view.ts', 'seal-key.ts', 'webhook', 'telemetry', 'mcp', 'llm', 'tools', 'workbench'),
-      ...gateway('browser', 'files', 'hooks'),
+      ...gateway('browser', 'files', 'hooks', 'console/links.ts'),
       ...FROM_ANYWHERE,
     ],
     packages: [...KERNEL, ...QUICK, 'client', 'evidence', 'evidence/node', 'sentinel', 'sentinel/static'],

@@ -7,6 +7,7 @@ import { EvidencePage } from './pages/evidence.tsx'
 import { FreezePage } from './pages/freeze.tsx'
 import { HealthPage } from './pages/health.tsx'
 import { LivePage } from './pages/live.tsx'
+import { OpenPage } from './pages/open.tsx'
 import { PolicyPage } from './pages/policy.tsx'
 import { ToolsPage } from './pages/tools.tsx'
 import type { NavigationEntry } from './parts/shell.tsx'
@@ -25,4 +26,5 @@ export const PAGES: readonly PageEntry[] = [
   { name: 'health', title: 'Health', icon: 'health', page: HealthPage },
   // A part of the live page for the navigation.
   { name: 'call', title: 'Call', of: 'live', icon: 'live', page: CallPage },
+  { name: 'open', title: 'Link', of: 'approvals', icon: 'approvals', page: OpenPage },
 ]

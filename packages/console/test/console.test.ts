@@ -136,6 +136,25 @@ describe.skipIf(browserPath === undefined)('the console', () => {
       await finance.context().close()
     })
 
+    it('a signed link of a message leads to its request after the sign-in, until it expires', async () => {
+      const { approval } = await rig.call('mail/send', { to: 'dora@news.example.org' })
+      const id = approval ?? ''
+      const at = (until: number): string => rig.links.linkTo(id, until).replace('http://gate.test', '')
+      const later = Date.now() + 60_000
+      const person = await browser.signedIn(operator, at(later))
+      await person.getByText('"dora@news.example.org"').waitFor()
+      expect(person.url()).toBe(`${rig.url}/console/approvals/${id}`)
+      for (const link of [
+        at(Date.now() - 1000),
+        at(later).replace(/signature=./, 'signature=_'),
+        at(later).replace(id, 'a'.repeat(64)),
+      ]) {
+        await person.goto(rig.url + link)
+        await person.getByText('The link has expired, or is not of this gateway.').waitFor()
+      }
+      await person.context().close()
+    })
+
     it('shows address, risk and findings of a browser call', async () => {
       const asked = await rig.click({ element: 'Buy' }, SHOP)
       await open(`approvals/${asked.approval ?? ''}`)

@@ -4,6 +4,7 @@ import process from 'node:process'
 import type { Json } from '@tollgate/evidence'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { activate, createSite } from '../../gateway/test/gateway-rig.ts'
+import { createLinks, type ConsoleLinks } from '../../gateway/src/console/links.ts'
 import { silent } from '../../gateway/src/log.ts'
 import type { Gateway } from '../../gateway/src/open.ts'
 import { serve } from '../../gateway/src/serve.ts'
@@ -49,6 +50,7 @@ export interface Answer {
 export interface ConsoleRig {
   readonly url: string
   readonly gateway: Gateway
+  readonly links: ConsoleLinks
   /** Issues a token. */
   token(role: Role, principal: string, groups?: readonly string[]): Promise<string>
   /** Sends a body with a token. */
@@ -66,11 +68,13 @@ export async function startGateway(policy: string = POLICY): Promise<ConsoleRig>
   const gateway = await site.open()
   await activate(gateway, policy)
   const { kernel, view, tokens } = gateway
+  const links = createLinks('http://gate.test', () => kernel.host.now())
   const api = {
     ...{ kernel, view, tokens, log: silent, version: '0.0.0-test', limits: { body: 1 << 20 } },
     checkpoint: () => gateway.checkpoint(),
     watch: (listener: (size: number) => void) => gateway.watch(listener),
     policyFile: () => policy,
+    links: { idIn: (search: string) => links.idIn(search) },
   }
   const served = await serve(api, { host: '127.0.0.1', port: 0, grace: 200 })
   const token: ConsoleRig['token'] = async (role, principal, groups = []) =>
@@ -88,6 +92,7 @@ export async function startGateway(policy: string = POLICY): Promise<ConsoleRig>
   return {
     url: served.url,
     gateway,
+    links,
     token,
     post,
     call: (tool, args = {}, more = {}) =>

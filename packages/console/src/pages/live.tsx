@@ -172,25 +172,30 @@ function useKeys(
   calls: Calls,
 ): void {
   useEffect(() => {
+    // Where the focus goes in the next frame, when the row is there.
+    let next: number | undefined
+    const step = (by: number): void => {
+      const { activeElement: now } = document
+      const at = next ?? (now instanceof HTMLElement ? Number(now.dataset['place'] ?? -1) : -1)
+      if (next === undefined) requestAnimationFrame(focus)
+      next = Math.min(Math.max(0, at + by), calls.fitting.length - 1)
+      scrollTo(next)
+    }
+    const focus = (): void => {
+      scroller.current?.querySelector<HTMLElement>(`[data-place="${next ?? 0}"]`)?.focus()
+      next = undefined
+    }
     const onKey = (event: KeyboardEvent): void => {
       const { key, target, metaKey, ctrlKey, altKey } = event
-      if (metaKey || ctrlKey || altKey || (target instanceof HTMLElement && target.matches('input, select')))
-        return
+      const isField = target instanceof HTMLElement && target.matches('input, select')
+      if (metaKey || ctrlKey || altKey || isField) return
       if (key === 'p') calls.pause(!calls.paused.value)
       else if (key === '/') document.getElementById('live-search')?.focus()
-      else if (key === 'j' || key === 'k') step(scroller.current, scrollTo, key === 'j' ? 1 : -1)
+      else if (key === 'j' || key === 'k') step(key === 'j' ? 1 : -1)
       else return
       event.preventDefault()
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
   }, [calls])
-}
-
-function step(scroller: HTMLElement | null, scrollTo: (index: number) => void, by: number): void {
-  const { activeElement: now } = document
-  const at = now instanceof HTMLElement ? Number(now.dataset['place'] ?? -1) : -1
-  const next = Math.max(0, at + by)
-  scrollTo(next)
-  requestAnimationFrame(() => scroller?.querySelector<HTMLElement>(`[data-place="${next}"]`)?.focus())
 }

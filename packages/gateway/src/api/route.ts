@@ -35,6 +35,8 @@ export interface ApiOptions {
   readonly limits: { readonly body: number }
   /** The budgets for request bodies. Default: the default limits. */
   readonly budget?: Budget
+  /** The links to the console in messages; undefined if there are none. */
+  readonly links?: { readonly idIn: (search: string) => string | undefined }
   /** The counters of the gateway. Default: new ones. */
   readonly metrics?: Metrics
   /** The fixed identity of a caller in the same process. Tokens are then ignored. */

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import process from 'node:process'
 import { firstMistakes, readYaml, type Mistake, type Place, type Reader } from '@tollgate/kernel/policy'
 import { readBrowserConfig, type BrowserConfig } from './browser.ts'
+import { readConsole, type ConsoleConfig } from './console.ts'
 import { readCors } from './cors.ts'
 import { DEFAULT_WRITER, readDatabase, type DatabaseConfig } from './database.ts'
 import { NO_LLM, readLlm, type LlmConfig } from './llm.ts'
@@ -64,6 +65,8 @@ export interface Config {
   readonly headGuard: string | undefined
   /** A program that prints the passphrase of the key files. It runs without a shell. */
   readonly passphraseCommand: readonly string[] | undefined
+  /** The address of the console for people; missing if messages have no links to it. */
+  readonly console?: ConsoleConfig
   /** The receivers and their events. */
   readonly webhooks: readonly WebhookTarget[]
   /** The OTLP over HTTP endpoint for traces; undefined: no traces. */
@@ -157,6 +160,7 @@ const FIELDS = [
   'keep',
   'head-guard',
   'keys',
+  'console',
   'webhooks',
   'telemetry',
   'mcp',
@@ -178,10 +182,12 @@ function readFields(reader: Reader, data: string): Config | undefined {
     reader.note(reader.root, '`ledger` is missing; add the ledger name that `tollgate init` created')
   const ledger = (fields.ledger && readLedger(reader, fields.ledger)) ?? ''
   const database = fields.database && readDatabase(reader, fields.database)
+  const page = fields.console && readConsole(reader, fields.console)
   return {
     data,
     ledger,
     ...(database && { database }),
+    ...(page && { console: page }),
     writer: database?.writer ?? DEFAULT_WRITER,
     tenant: 'default',
     listen: readListen(reader, fields.listen, data),

@@ -68,6 +68,7 @@ keep: { calls: 7d }
 
 # Called when a call waits for approval, a person answers, something is frozen, or tools wait for review. Messages are signed with
 # the secret in this environment variable. \`events\` selects the events; \`format: slack\` sends to a Slack incoming webhook.
+# console: { url: "https://gate.example.com" }
 # webhooks: [{ url: "https://hooks.example.com/tollgate", secret-env: TOLLGATE_WEBHOOK_SECRET }]
 
 # Collector for traces (OTLP over HTTP, as JSON). \`headers-env\` names variables of the gateway's environment.

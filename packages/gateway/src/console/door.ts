@@ -3,6 +3,7 @@
 
 import type { ApiOptions, App } from '../api/app.ts'
 import { Problem } from '../api/problem.ts'
+import { json } from '../api/route.ts'
 import type { Door, DoorRequest, Reply } from '../exchange.ts'
 import { originOf, withSignIn } from '../sign-in/entry.ts'
 import { fileReply, readPageFiles } from './files.ts'
@@ -39,7 +40,8 @@ export function createConsole({ app, api, scheme }: ConsoleOptions): Console {
       if (!path.startsWith(`${API}/`)) return fileFor(files, asked)
       if (!isFromOwnPage(asked, scheme)) throw new Problem('origin-forbidden')
       if (path === `${API}/session`) return answerSession(place, asked)
-      return app.answer(await knownRequest(place, asked))
+      const known = await knownRequest(place, asked)
+      return path === `${API}/link` ? openLink(place, asked) : app.answer(known)
     },
     tokenOf: (asked) => people.find(credentialsIn(asked))?.token,
     end: () => undefined,
@@ -57,6 +59,15 @@ function fileFor(files: ReturnType<typeof readPageFiles>, asked: DoorRequest): R
   if (reply) return reply
   throw new Problem('not-found', 'this file is not part of the console', {
     remedy: 'Reload the page. In a copy of the repository, run `npm run build` first.',
+  })
+}
+
+/** The request that a signed link names. */
+function openLink({ api }: SessionPlace, { search }: DoorRequest): Reply {
+  const request = api.links?.idIn(search)
+  if (request !== undefined) return json(200, { request })
+  throw new Problem('not-found', 'the link has expired, or is not of this gateway', {
+    remedy: 'Look at the open requests.',
   })
 }
 

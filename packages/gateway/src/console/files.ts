@@ -29,12 +29,11 @@ const POLICY = [
   "style-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
-  "worker-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  'trusted-types tollgate-worker',
+  "trusted-types 'none'",
 ].join('; ')
 
 const PAGE_HEADERS = {

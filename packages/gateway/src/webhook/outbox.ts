@@ -13,6 +13,8 @@ export interface Contents {
   readonly data: Json
   /** The same for people: sentences without argument values. */
   readonly lines: readonly string[]
+  /** Where a person can act on it. */
+  readonly link?: string
 }
 
 /** An event on its way to receivers. */
@@ -105,8 +107,8 @@ async function send(options: OutboxOptions, message: WebhookMessage): Promise<st
 
 async function bodyOf(receiver: Receiver, message: WebhookMessage): Promise<string> {
   const isSlack = receiver.format === 'slack'
-  const { data, lines } = await message.read(receiver.arguments && !isSlack)
-  return JSON.stringify(isSlack ? slackBody(lines) : { type: message.type, data })
+  const { data, lines, link } = await message.read(receiver.arguments && !isSlack)
+  return JSON.stringify(isSlack ? slackBody(lines, link) : { type: message.type, data })
 }
 
 interface Attempts {

@@ -23,12 +23,15 @@ export interface Requests {
   retry(): void
 }
 
+/** Makes the link to a request that expires at a time in milliseconds. */
+export type LinkTo = (id: string, until: number) => string
+
 /** Puts each request into the outbox once, beginning with those that wait already. */
-export function requestsTo(outbox: Outbox, kernel: Kernel, view: LedgerView): Requests {
+export function requestsTo(outbox: Outbox, kernel: Kernel, view: LedgerView, linkTo?: LinkTo): Requests {
   const unsent = new Set<string>()
   const isSettled = (id: string): boolean => {
     const request = kernel.approvals.find({ id })
-    return request === undefined || outbox.put(requestMessage(kernel, view, request))
+    return request === undefined || outbox.put(requestMessage(kernel, view, request, linkTo))
   }
   const retry = (): void => {
     for (const id of unsent) if (isSettled(id)) unsent.delete(id)
@@ -44,8 +47,14 @@ export function requestsTo(outbox: Outbox, kernel: Kernel, view: LedgerView): Re
 }
 
 /** Returns the message about a request. It is wanted until the request is answered or expires. */
-function requestMessage(kernel: Kernel, view: LedgerView, request: ApprovalRequest): WebhookMessage {
+function requestMessage(
+  kernel: Kernel,
+  view: LedgerView,
+  request: ApprovalRequest,
+  linkTo?: LinkTo,
+): WebhookMessage {
   const { id, until } = request
+  const link = linkTo?.(id, until)
   return {
     id,
     type: 'approval.requested',
@@ -53,9 +62,11 @@ function requestMessage(kernel: Kernel, view: LedgerView, request: ApprovalReque
     read: async (withArguments) => ({
       data: {
         ...dataOf(kernel, request),
+        ...(link !== undefined && { link }),
         ...(withArguments ? await privateOf(view, request) : request.page && { page: { ...request.page } }),
       },
       lines: linesOf(request),
+      ...(link !== undefined && { link }),
     }),
   }
 }

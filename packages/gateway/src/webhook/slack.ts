@@ -8,8 +8,8 @@ import type { JsonObject } from '@tollgate/evidence'
 // Slack refuses a block of more than 3,000 characters.
 const MAX_LENGTH = 2900
 
-/** Returns the body of a message with these lines. */
-export function slackBody(lines: readonly string[]): JsonObject & { readonly text: string } {
+/** Returns the body of a message with these lines. `link` is an address of the gateway itself: no one else chooses a part of it. */
+export function slackBody(lines: readonly string[], link?: string): JsonObject & { readonly text: string } {
   const text = cut(escaped(withoutLinks(lines.join('\n').toWellFormed())))
   return {
     text,
@@ -18,7 +18,12 @@ export function slackBody(lines: readonly string[]): JsonObject & { readonly tex
     link_names: false,
     unfurl_links: false,
     unfurl_media: false,
-    blocks: [{ type: 'section', text: { type: 'plain_text', text, emoji: false } }],
+    blocks: [
+      { type: 'section', text: { type: 'plain_text', text, emoji: false } },
+      ...(link === undefined
+        ? []
+        : [{ type: 'section', text: { type: 'mrkdwn', text: `<${link}|Open the request>` } }]),
+    ],
   }
 }
 

@@ -15,7 +15,7 @@ import { answerMessage, freezeMessage } from './ledger-messages.ts'
 import { createOutbox, type WebhookMessage } from './outbox.ts'
 import { createQuarantineWatch } from './quarantine.ts'
 import { receiverOf, type Receiver } from './receiver.ts'
-import { requestsTo, type Requests } from './request.ts'
+import { requestsTo, type LinkTo, type Requests } from './request.ts'
 
 interface WebhookOptions {
   readonly kernel: Kernel
@@ -25,6 +25,8 @@ interface WebhookOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly log: Log
   readonly times?: Partial<WebhookTimes>
+  /** Makes links to the console; without it messages have none. */
+  readonly linkTo?: LinkTo
 }
 
 /** Times in milliseconds. */
@@ -81,7 +83,7 @@ async function run(options: WebhookOptions, receivers: readonly Receiver[]): Pro
     onFault: () => log('warn', 'webhooks could not read the ledger'),
   })
   // After the first look at the ledger, so that no request is missed.
-  requests.push(...outboxes.map((outbox) => requestsTo(outbox, kernel, view)))
+  requests.push(...outboxes.map((outbox) => requestsTo(outbox, kernel, view, options.linkTo)))
   const newInQuarantine = createQuarantineWatch(kernel, times.between)
   const looking = setInterval(() => {
     for (const each of requests) each.retry()

@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect } from 'vitest'
 import { WEBHOOK_EVENTS, type WebhookTarget } from '../../src/config/webhooks.ts'
-import { silent, type Log } from '../../src/log.ts'
+import { silent } from '../../src/log.ts'
 import type { Gateway } from '../../src/open.ts'
 import { startWebhooks, type Webhooks } from '../../src/webhook/webhooks.ts'
 import { activate, createSite } from '../gateway-rig.ts'
@@ -82,10 +82,12 @@ export function hook(url: string, changes: Partial<WebhookTarget> = {}): Webhook
 }
 
 /** Starts to send, with short pauses. */
+type Options = Parameters<typeof startWebhooks>[0]
+
 export async function start(
   gateway: Gateway,
   hooks: readonly WebhookTarget[],
-  { log = silent, times = {} }: { log?: Log; times?: Parameters<typeof startWebhooks>[0]['times'] } = {},
+  { log = silent, times = {}, ...links }: Partial<Pick<Options, 'log' | 'times' | 'linkTo'>> = {},
 ): Promise<Webhooks> {
   const { kernel, view, watch } = gateway
   const env = {
@@ -95,7 +97,7 @@ export async function start(
     FAR: 'http://far.test/secret-path',
   }
   const short = { patience: 20, between: 60, look: 20, ...times }
-  const webhooks = await startWebhooks({ kernel, view, watch, hooks, env, log, times: short })
+  const webhooks = await startWebhooks({ kernel, view, watch, hooks, env, log, times: short, ...links })
   ending.push(() => webhooks.stop())
   return webhooks
 }

@@ -54,6 +54,21 @@ describe('a webhook', () => {
     )
   })
 
+  it('has a link to the console if the gateway knows its own address', async () => {
+    const gateway = await openSite()
+    const { url, got } = await receiver(200, 200)
+    const linkTo = (id: string, end: number): string => `https://gate.test/console/open?id=${id}&until=${end}`
+    await start(gateway, [hook(url), hook(url, { format: 'slack' })], { linkTo })
+    const { decided } = await ask(gateway, 'mail/send', { to: 'bo@example.com' })
+    await until(() => got.length === 2)
+    const [slack, json] = got
+      .map(({ body }) => body)
+      .sort((a, b) => a.indexOf('"data"') - b.indexOf('"data"'))
+    const link = `https://gate.test/console/open?id=${decided.approval ?? ''}&until=`
+    expect(JSON.parse(json ?? '')).toMatchObject({ data: { link: expect.stringContaining(link) as unknown } })
+    expect(slack).toContain(`"type":"mrkdwn","text":"<${link}`)
+  })
+
   it('omits the arguments if configured', async () => {
     const gateway = await openSite()
     const { url, got } = await receiver(200)

@@ -12,6 +12,7 @@ import { watchHooks } from './agents/watch-hooks.ts'
 import { boundMemory } from './memory.ts'
 import { createConnect } from '../../mcp/server/connect.ts'
 import { createLlmDoor } from '../../llm/door.ts'
+import { createLinks, type ConsoleLinks } from '../../console/links.ts'
 import { createHttpDoor } from '../../mcp/client/http.ts'
 import { openLocal, type LocalDoor } from '../../mcp/client/local.ts'
 import { createMcp, type Mcp } from '../../mcp/mcp.ts'
@@ -81,7 +82,8 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
   ends.push(() => Promise.resolve().then(unbound))
   try {
     await life.prepare?.(gateway)
-    const webhooks = await webhooksOf(gateway, log)
+    const links = linksOf(gateway)
+    const webhooks = await webhooksOf(gateway, log, links)
     ends.push(() => webhooks.stop())
     const { kernel, watch } = gateway
     const { wait, names } = config.mcp
@@ -90,7 +92,7 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
     ends.push(() => mcp.close())
     // All doors share one budget, so that using several doors gives a principal nothing extra.
     const budget = createBudget(config.limits.reading)
-    const shared = { log, budget, metrics }
+    const shared = { log, budget, metrics, ...(links && { links }) }
     const doors = doorsOf(gateway, mcp, models, shared)
     const api = { ...shared, failedStarts: () => mcp.failedStarts() }
     const served = await openDoor(gateway, doors, api, life.background === true)
@@ -143,8 +145,17 @@ function tracerOf(
   return telemetry && startTracer({ endpoint: telemetry.endpoint, headers, version: VERSION, log, count })
 }
 
-function webhooksOf({ config, kernel, view, watch }: Gateway, log: Log): Promise<Webhooks> {
-  return startWebhooks({ kernel, view, watch, hooks: config.webhooks, env: process.env, log })
+function linksOf({ config, kernel }: Gateway): ConsoleLinks | undefined {
+  return config.console && createLinks(config.console.url, () => kernel.host.now())
+}
+
+function webhooksOf(
+  { config, kernel, view, watch }: Gateway,
+  log: Log,
+  links: ConsoleLinks | undefined,
+): Promise<Webhooks> {
+  const linkTo = links && { linkTo: (id: string, until: number): string => links.linkTo(id, until) }
+  return startWebhooks({ kernel, view, watch, hooks: config.webhooks, env: process.env, log, ...linkTo })
 }
 
 function doorsOf(
@@ -162,6 +173,7 @@ interface SharedByDoors {
   readonly log: Log
   readonly budget: Budget
   readonly metrics: Metrics
+  readonly links?: ConsoleLinks
 }
 
 type SharedWithApi = SharedByDoors & Pick<Mcp, 'failedStarts'>
