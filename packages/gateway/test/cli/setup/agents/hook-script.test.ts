@@ -123,8 +123,12 @@ const BAD: readonly (readonly [name: string, answer: typeof answer, because: Reg
   ['a connection that ends', (response) => void response.destroy(), /could not be reached .curl 52./],
 ]
 
+const ANSWERS = ['an error', 'half of a JSON text', 'JSON of another program', 'two answers']
+
 describe.each(SCRIPT_AGENTS)('the hook of %s', (agent) => {
-  test.each(BAD)('blocks after %s', async (_, given, because) => {
+  // The scripts differ only after an answer with the status 200.
+  const rows = agent === 'codex' ? BAD : BAD.filter(([name]) => ANSWERS.includes(name))
+  test.each(rows)('blocks after %s', async (_, given, because) => {
     answer = given
     expectBlocked(agent, await run(installed(agent)), because)
   })
