@@ -2,12 +2,12 @@
 
 import { forEachChild } from 'unbash'
 import { NO_COMMAND, type CommandFacts } from './facts.ts'
-import { createFound, TooMuch, type Found } from './found.ts'
+import { createFound, TooMuch, type FactsFound } from './found.ts'
 import type { Start } from './place.ts'
 import { runProgram } from './programs/run.ts'
 import { createNames } from './script/names.ts'
 import { parseScript } from './script/parse.ts'
-import { staying, unknown, type Outcome, type Runner, type Shell } from './script/shell.ts'
+import { staying, unknown, type ShellOutcome, type Runner, type Shell } from './script/shell.ts'
 import { functionsIn, runBody, runNodes } from './script/walk.ts'
 
 /** Returns the facts of a command that starts in a directory. `undefined` is a command that is no text. Never throws. */
@@ -29,7 +29,7 @@ function withUnknown(facts: CommandFacts, why: string): CommandFacts {
   return { ...facts, unknown: [...facts.unknown, why] }
 }
 
-function read(text: string, { cwd, home }: Start, found: Found): void {
+function read(text: string, { cwd, home }: Start, found: FactsFound): void {
   const shell: Shell = {
     found,
     names: createNames(found),
@@ -63,7 +63,7 @@ function deeper(shell: Shell): Shell {
 }
 
 /** Runs code that is a text. The functions in it can be called anywhere in it. */
-function runText(text: string, shell: Shell): Outcome {
+function runText(text: string, shell: Shell): ShellOutcome {
   shell.found.step(text.length)
   const script = parseScript(text)
   if ('refused' in script) {

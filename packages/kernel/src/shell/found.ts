@@ -6,7 +6,7 @@ import type { CommandFacts, FileUse, NamedPath } from './facts.ts'
 type ListName = Exclude<keyof CommandFacts, 'paths' | 'privileged' | 'background'>
 
 /** Facts of one command, as far as they are read. */
-export interface Found {
+export interface FactsFound {
   /** Adds an item to a list, once. */
   add(list: ListName, item: string): void
   addPath(path: NamedPath): void
@@ -27,7 +27,7 @@ const MAX_ITEMS = 512
 const MAX_TEXT = 512
 
 /** Starts without any facts. */
-export function createFound(): Found {
+export function createFound(): FactsFound {
   const lists = new Map<ListName, Set<string>>()
   const paths = new Map<string, NamedPath>()
   const is = { privileged: false, background: false }

@@ -4,15 +4,15 @@ import { after, exactly, exactText, type Field } from '../script/field.ts'
 import { fork, unknown, type Shell } from '../script/shell.ts'
 import { isHarmlessSetting } from './git-config.ts'
 import { nameOf, noteHost, notePath, noteRead, noteRemote, noteUrl, SOME_HOST } from './note.ts'
-import type { Bound } from './read.ts'
-import type { Effect, Use } from './row.ts'
+import type { BoundValue } from './read.ts'
+import type { Effect, ValueUse } from './row.ts'
 import { runScriptFile, runShellText } from './shells.ts'
 
 /** Programs that print if they write to `-`. Others make a file of this name. */
 const STREAMS = /^(?:curl|wget|http|openssl|gpg|pandoc|zstd|ffmpeg|git archive|docker save|docker export)\b/
 
 /** Notes the use of an argument. Returns the shell for the arguments after it. `name` is the program. */
-export function applyUse({ use, field, name: option }: Bound, name: string, shell: Shell): Shell {
+export function applyUse({ use, field, name: option }: BoundValue, name: string, shell: Shell): Shell {
   const { found } = shell
   if (isFileUse(use)) {
     // A single `-` as a value, or where a program reads, is the standard output or input. `rm -` and `cp a -` mean a file.
@@ -75,13 +75,13 @@ const FILE_USES = [
   'volume',
   'object',
 ] as const
-type FileUse = (typeof FILE_USES)[number]
+type FileValueUse = (typeof FILE_USES)[number]
 
-function isFileUse(use: Use): use is FileUse {
+function isFileUse(use: ValueUse): use is FileValueUse {
   return FILE_USES.some((each) => each === use)
 }
 
-function applyFile(use: FileUse, field: Field, shell: Shell): void {
+function applyFile(use: FileValueUse, field: Field, shell: Shell): void {
   switch (use) {
     case 'read':
       noteRead(field, shell)

@@ -1,7 +1,7 @@
 // `tar`, `dd` and `rsync`: the meaning of an argument depends on other arguments.
 
 import { after, exactly, exactText, hasHole, type Field } from '../script/field.ts'
-import { fork, staying, unknown, type Outcome, type Shell } from '../script/shell.ts'
+import { fork, staying, unknown, type ShellOutcome, type Shell } from '../script/shell.ts'
 import { into } from './apply.ts'
 import { notePath, noteRead, noteRemote } from './note.ts'
 import { readArguments } from './read.ts'
@@ -14,7 +14,7 @@ const TAR = programOf({
 })
 
 /** `tar`. The first argument can be options without `-`. */
-export function runTar([first, ...others]: readonly Field[], shell: Shell): Outcome {
+export function runTar([first, ...others]: readonly Field[], shell: Shell): ShellOutcome {
   if (!first) return staying(shell)
   const isOld = /^[a-zA-Z]+$/.test(first.text) && exactText(first) !== undefined
   const args = isOld ? oldStyle(first.text, others) : [first, ...others]
@@ -81,7 +81,7 @@ function readProgram(field: Field, shell: Shell): void {
 }
 
 /** `dd if=FILE of=FILE`. */
-export function runDd(args: readonly Field[], shell: Shell): Outcome {
+export function runDd(args: readonly Field[], shell: Shell): ShellOutcome {
   for (const field of args) {
     const [, name = ''] = /^(\w+)=/.exec(field.text) ?? []
     if (name === 'if') noteRead(after(field, 3), shell)

@@ -1,7 +1,7 @@
 // Builtins of the shell: those that change the shell itself.
 
 import { after, exactly, exactText, hasHole, type Field } from '../script/field.ts'
-import { ENDED, fork, staying, unknown, type Outcome, type Shell } from '../script/shell.ts'
+import { ENDED, fork, staying, unknown, type ShellOutcome, type Shell } from '../script/shell.ts'
 import { noteSecret, setVar } from '../script/variables.ts'
 import { goTo, goBack } from './directories.ts'
 import { noteVariable } from './environment.ts'
@@ -9,7 +9,7 @@ import { nameOf, noteRead } from './note.ts'
 import { codeIn } from './shells.ts'
 
 /** A program that the table cannot describe. */
-export type Special = (args: readonly Field[], shell: Shell) => Outcome
+export type Special = (args: readonly Field[], shell: Shell) => ShellOutcome
 
 const NOTHING: Special = (_, shell) => staying(shell)
 const DYNAMIC = 'code that is not known before it runs'
@@ -104,7 +104,7 @@ export const BUILTINS: Readonly<Record<string, Special>> = {
   },
 }
 
-function refused(isRefused: boolean, why: string, shell: Shell): Outcome {
+function refused(isRefused: boolean, why: string, shell: Shell): ShellOutcome {
   if (isRefused) unknown(shell, why)
   return staying(shell)
 }
@@ -122,7 +122,7 @@ function withoutOptions(args: readonly Field[], valued: string): readonly Field[
 }
 
 /** Activating an environment of Python only runs other code. Any other file can change what each later program means. */
-function source(args: readonly Field[], shell: Shell): Outcome {
+function source(args: readonly Field[], shell: Shell): ShellOutcome {
   const [file = exactly('')] = args[0]?.text === '--' ? args.slice(1) : args
   noteRead(file, shell)
   if (/(?:^|\/)bin\/activate$/.test(exactText(file) ?? '')) shell.found.add('runs_other_code', 'source')
@@ -130,7 +130,7 @@ function source(args: readonly Field[], shell: Shell): Outcome {
   return staying(shell)
 }
 
-function trap(args: readonly Field[], shell: Shell): Outcome {
+function trap(args: readonly Field[], shell: Shell): ShellOutcome {
   const [code, ...signals] = args[0]?.text === '--' ? args.slice(1) : args
   if (!code || signals.length === 0 || /^-[lp]?$/.test(code.text)) return staying(shell)
   const text = exactText(code)
@@ -143,7 +143,7 @@ function trap(args: readonly Field[], shell: Shell): Outcome {
 const SAFE_SHOPT =
   /^(?:nullglob|globstar|dotglob|extglob|failglob|nocaseglob|nocasematch|inherit_errexit|checkwinsize|histappend)$/
 
-function set(args: readonly Field[], shell: Shell): Outcome {
+function set(args: readonly Field[], shell: Shell): ShellOutcome {
   if (args.length === 0) shell.found.add('secrets', 'set')
   for (const field of args) {
     if (field.text === '--' || !/^[-+\0]/.test(field.text)) break
@@ -155,14 +155,14 @@ function set(args: readonly Field[], shell: Shell): Outcome {
   return staying(shell)
 }
 
-function shopt(args: readonly Field[], shell: Shell): Outcome {
+function shopt(args: readonly Field[], shell: Shell): ShellOutcome {
   const sets = args.some(({ text }) => /^-\w*s/.test(text))
   const names = args.filter(({ text }) => !text.startsWith('-'))
   const isSafe = names.every((field) => SAFE_SHOPT.test(exactText(field) ?? ''))
   return refused(sets && !isSafe, 'an option of the shell changes how it reads commands', shell)
 }
 
-function declare(args: readonly Field[], shell: Shell): Outcome {
+function declare(args: readonly Field[], shell: Shell): ShellOutcome {
   const options = args.filter(({ text }) => /^[-+][a-zA-Z]+$/.test(text))
   const names = args.filter((field) => !options.includes(field))
   const letters = options.map(({ text }) => text).join('')
@@ -186,7 +186,7 @@ function declare(args: readonly Field[], shell: Shell): Outcome {
 }
 
 /** Builtins that set the variables in their arguments. The index of a variable is arithmetic. */
-function setsNames(args: readonly Field[], shell: Shell): Outcome {
+function setsNames(args: readonly Field[], shell: Shell): ShellOutcome {
   for (const field of args) {
     if (/^-[a-z]*C/.test(field.text)) unknown(shell, DYNAMIC)
     if (/^(?:-v)?[A-Za-z_]\w*\[/.test(field.text) || field.text.startsWith('\0'))
@@ -197,7 +197,7 @@ function setsNames(args: readonly Field[], shell: Shell): Outcome {
   return staying(shell)
 }
 
-function readTest(args: readonly Field[], shell: Shell): Outcome {
+function readTest(args: readonly Field[], shell: Shell): ShellOutcome {
   const isIndex = args.some(({ text }, i) => /^-[vR]$/.test(text) && !/^\w*$/.test(args[i + 1]?.text ?? ''))
   // An operator that is not known before the command runs can be `-v`.
   const isHidden =

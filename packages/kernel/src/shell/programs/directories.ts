@@ -1,13 +1,13 @@
 // `cd` and its relatives.
 
 import { exactText, type Field } from '../script/field.ts'
-import { either, type Cwds, type Outcome, type Shell } from '../script/shell.ts'
+import { either, type Cwds, type ShellOutcome, type Shell } from '../script/shell.ts'
 
 // Longer than any path that a system accepts.
 const MAX_LENGTH = 4096
 
 /** `cd`, `pushd`. */
-export function goTo(args: readonly Field[], shell: Shell): Outcome {
+export function goTo(args: readonly Field[], shell: Shell): ShellOutcome {
   const isPhysical = args.some(({ text }) => /^-[Le@]*P/.test(text))
   const [field, ...others] = args.filter(
     ({ text }, i) => !/^-[LPe@n]+$/.test(text) && !(text === '--' && i < args.length - 1),
@@ -22,7 +22,7 @@ export function goTo(args: readonly Field[], shell: Shell): Outcome {
 }
 
 /** `popd`: to any directory that the shell was in. */
-export function goBack(_: readonly Field[], shell: Shell): Outcome {
+export function goBack(_: readonly Field[], shell: Shell): ShellOutcome {
   return { ok: before(shell), bad: shell.cwds }
 }
 

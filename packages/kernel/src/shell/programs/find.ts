@@ -1,7 +1,7 @@
 // `find`: it reads directories, and can delete, write and run commands.
 
 import { exactly, exactText, glued, hasHole, type Field } from '../script/field.ts'
-import { staying, unknown, type Outcome, type Shell } from '../script/shell.ts'
+import { staying, unknown, type ShellOutcome, type Shell } from '../script/shell.ts'
 import { into } from './apply.ts'
 import { notePath, noteRead } from './note.ts'
 import { filled } from './wrappers.ts'
@@ -26,7 +26,7 @@ interface Search {
 }
 
 /** Runs `find`. */
-export function runFind(args: readonly Field[], shell: Shell): Outcome {
+export function runFind(args: readonly Field[], shell: Shell): ShellOutcome {
   const first = args.findIndex(({ text }) => /^(?:-(?![HLPDO])|[(!,]$)/.test(text) || text.startsWith('\0'))
   const given = (first < 0 ? args : args.slice(0, first)).filter(({ text }) => !/^-[HLPDO]/.test(text))
   const starts = given.length === 0 ? [exactly('.')] : given

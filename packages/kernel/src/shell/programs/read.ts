@@ -1,19 +1,19 @@
 // Reads the arguments of a program as its row in the table says.
 
 import { after, exactly, exactText, hasHole, mayBeOption, type Field } from '../script/field.ts'
-import type { Argument, Effect, Option, Program, Use } from './row.ts'
+import type { Argument, Effect, Option, Program, ValueUse } from './row.ts'
 
 /** An argument, or the value of an option, with its use. */
-export interface Bound {
-  readonly use: Use
+export interface BoundValue {
+  readonly use: ValueUse
   readonly field: Field
   /** The option that it is the value of. */
   readonly name?: string
 }
 
 /** The result of reading the arguments of a program. */
-export interface Reading {
-  readonly bound: readonly Bound[]
+export interface ArgumentReading {
+  readonly bound: readonly BoundValue[]
   /** The command of a wrapper such as `sudo`, or the subcommand of a program such as `git`, with its arguments. */
   readonly rest: readonly Field[]
   readonly effects: readonly Effect[]
@@ -24,7 +24,7 @@ export interface Reading {
 }
 
 interface Progress {
-  readonly bound: Bound[]
+  readonly bound: BoundValue[]
   readonly effects: Effect[]
   readonly given: Set<string>
   readonly positional: Field[]
@@ -32,7 +32,7 @@ interface Progress {
 }
 
 /** Reads arguments. `name` is the program, for reasons. */
-export function readArguments(program: Program, fields: readonly Field[], name: string): Reading {
+export function readArguments(program: Program, fields: readonly Field[], name: string): ArgumentReading {
   const progress: Progress = { bound: [], effects: [], given: new Set(), positional: [], problems: [] }
   const rest = readFields(program, fields, name, progress)
   const { bound, effects, given, positional, problems } = progress
@@ -159,7 +159,7 @@ function bindArguments(
   program: Program,
   fields: readonly Field[],
   given: ReadonlySet<string>,
-): readonly Bound[] {
+): readonly BoundValue[] {
   const args = program.args.filter((_, i) => {
     const isFirst = i === 0 && intersects(program.first, given)
     const isLast = i === program.args.length - 1 && intersects(program.last, given)
@@ -184,7 +184,7 @@ function bindArguments(
   return [...bound, ...standards(args.slice(fields.length))]
 }
 
-function standards(args: readonly Argument[]): readonly Bound[] {
+function standards(args: readonly Argument[]): readonly BoundValue[] {
   return args.flatMap(({ use: each, standard }) =>
     standard === undefined ? [] : [{ use: each, field: exactly(standard) }],
   )
@@ -194,7 +194,11 @@ function intersects(names: ReadonlySet<string>, given: ReadonlySet<string>): boo
   return [...given].some((name) => names.has(name))
 }
 
-function addedUses({ also }: Program, args: readonly Bound[], given: ReadonlySet<string>): readonly Bound[] {
+function addedUses(
+  { also }: Program,
+  args: readonly BoundValue[],
+  given: ReadonlySet<string>,
+): readonly BoundValue[] {
   const files = args.filter(({ use: each }) => /^(?:read|write|edit)$/.test(each))
   return [...also]
     .filter(([name]) => given.has(name))

@@ -32,7 +32,7 @@ const USES = [
   'object',
 ] as const
 /** The use of a value. */
-export type Use = (typeof USES)[number]
+export type ValueUse = (typeof USES)[number]
 
 /** A program, or a subcommand of one, as the table describes it. */
 export interface Row {
@@ -59,7 +59,7 @@ export interface Row {
 }
 
 /** Programs by name. */
-export type Table = Readonly<Record<string, Row>>
+export type ProgramTable = Readonly<Record<string, Row>>
 
 /** An effect that does not depend on an argument. */
 export interface Effect {
@@ -69,7 +69,7 @@ export interface Effect {
 
 /** An option of a program. */
 export interface Option {
-  readonly use: Use | undefined
+  readonly use: ValueUse | undefined
   /** The value is only ever attached. */
   readonly isAttached: boolean
   /** A name comes before the value. */
@@ -79,7 +79,7 @@ export interface Option {
 
 /** An argument of a program. */
 export interface Argument {
-  readonly use: Use
+  readonly use: ValueUse
   readonly repeats: boolean
   readonly standard: string | undefined
 }
@@ -91,12 +91,12 @@ export interface Program {
   readonly does: readonly Effect[]
   readonly first: ReadonlySet<string>
   readonly last: ReadonlySet<string>
-  readonly also: ReadonlyMap<string, Use>
+  readonly also: ReadonlyMap<string, ValueUse>
   readonly other: boolean
   readonly long: boolean
   readonly stops: boolean
   readonly until: ReadonlySet<string>
-  readonly commands: Table | undefined
+  readonly commands: ProgramTable | undefined
   readonly otherwise: Row | undefined
   /** An option that nothing in the command shows could do harm. */
   readonly isRisky: boolean
@@ -188,7 +188,7 @@ function splitAt(word: string, mark: string): readonly [string, string] {
   return at < 0 ? [word, ''] : [word.slice(0, at), word.slice(at + 1)]
 }
 
-function useOf(word: string): Use {
+function useOf(word: string): ValueUse {
   const use = USES.find((each) => each === word)
   if (use) return use
   throw new TypeError(`the table has an unknown use \`${word}\``)

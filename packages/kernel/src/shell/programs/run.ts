@@ -1,13 +1,13 @@
 // Runs a program: notes what it does with its arguments, as the table says.
 
 import { exactText, shown, type Field } from '../script/field.ts'
-import { either, ENDED, fork, staying, unknown, type Outcome, type Shell } from '../script/shell.ts'
+import { either, ENDED, fork, staying, unknown, type ShellOutcome, type Shell } from '../script/shell.ts'
 import { applyEffect, applyUse } from './apply.ts'
 import { runDd, runTar } from './archives.ts'
 import { BUILTINS, type Special } from './builtins.ts'
 import { runFind } from './find.ts'
 import { noteRead } from './note.ts'
-import { readArguments, type Reading } from './read.ts'
+import { readArguments, type ArgumentReading } from './read.ts'
 import { programOf, type Program, type Row } from './row.ts'
 import { isShell, runShell } from './shells.ts'
 import { ADDITIONS } from './special.ts'
@@ -33,7 +33,7 @@ const STEPS = 256
 const DYNAMIC = 'the name of a program is not known before it runs'
 
 /** Runs a program with its arguments. */
-export function runProgram([first, ...args]: readonly Field[], shell: Shell): Outcome {
+export function runProgram([first, ...args]: readonly Field[], shell: Shell): ShellOutcome {
   shell.found.step(STEPS)
   if (!first) return staying(shell)
   const text = exactText(first)
@@ -48,14 +48,14 @@ export function runProgram([first, ...args]: readonly Field[], shell: Shell): Ou
 }
 
 /** A program by its path: what it does is not in the command. */
-function runFile(field: Field, shell: Shell): Outcome {
+function runFile(field: Field, shell: Shell): ShellOutcome {
   shell.found.add('programs', shown(field))
   shell.found.add('runs_other_code', shown(field))
   noteRead(field, shell)
   return staying(shell)
 }
 
-function runNamed(name: string, args: readonly Field[], shell: Shell): Outcome {
+function runNamed(name: string, args: readonly Field[], shell: Shell): ShellOutcome {
   const row = Object.hasOwn(TABLE, name) ? TABLE[name] : undefined
   // On other systems `sed -i ''` has an empty suffix. No file has an empty name.
   const given = name === 'sed' ? args.filter(({ text }) => text !== '') : args
@@ -74,7 +74,7 @@ function isHelp(args: readonly Field[]): boolean {
   return args.length === 1 && /^--(?:help|version)$/.test(args[0]?.text ?? '')
 }
 
-function runFunction(name: string, args: readonly Field[], shell: Shell): Outcome {
+function runFunction(name: string, args: readonly Field[], shell: Shell): ShellOutcome {
   shell.called.add(name)
   const vars = new Map([...shell.vars].filter(([key]) => !/^(?:\d+|[@*])$/.test(key)))
   if (shell.names.isUntouched('@')) {
@@ -83,7 +83,7 @@ function runFunction(name: string, args: readonly Field[], shell: Shell): Outcom
     const isCertain = !args.some(({ isMany }) => isMany)
     if (isCertain) args.forEach((field, i) => vars.set(String(i + 1), [field]))
   }
-  let outcome: Outcome = ENDED
+  let outcome: ShellOutcome = ENDED
   for (const body of shell.functions.get(name) ?? []) {
     const inner = fork(shell, { vars, isFunction: true })
     const { ok, bad } = shell.run.body(body, inner)
@@ -95,7 +95,13 @@ function runFunction(name: string, args: readonly Field[], shell: Shell): Outcom
 }
 
 /** Runs a program of the table. `name` contains its subcommands. */
-function runRow(row: Row, name: string, args: readonly Field[], shell: Shell, parent?: Program): Outcome {
+function runRow(
+  row: Row,
+  name: string,
+  args: readonly Field[],
+  shell: Shell,
+  parent?: Program,
+): ShellOutcome {
   const program = inherited(programOf(row), parent)
   if (isHelp(args) || !program.commands) shell.found.add('programs', name)
   if (isHelp(args)) return staying(shell)
@@ -114,7 +120,7 @@ function runRow(row: Row, name: string, args: readonly Field[], shell: Shell, pa
   return staying(shell)
 }
 
-function runSubcommand(program: Program, name: string, { rest }: Reading, shell: Shell): void {
+function runSubcommand(program: Program, name: string, { rest }: ArgumentReading, shell: Shell): void {
   const [first, ...args] = rest
   const command = first && exactText(first)
   if (command === undefined) {

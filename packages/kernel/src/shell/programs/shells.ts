@@ -1,7 +1,7 @@
 // Code of the shell that is an argument, a file or the standard input of a program.
 
 import { exactText, hasHole, type Field } from '../script/field.ts'
-import { fork, staying, unknown, type Outcome, type Shell } from '../script/shell.ts'
+import { fork, staying, unknown, type ShellOutcome, type Shell } from '../script/shell.ts'
 import { noteRead } from './note.ts'
 import { readArguments } from './read.ts'
 import { programOf } from './row.ts'
@@ -11,7 +11,7 @@ const DYNAMIC = 'code that is not known before it runs'
 const STREAM = /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/
 
 /** Runs code in a shell of its own. The fields are joined with spaces. */
-export function runShellText(fields: readonly Field[], shell: Shell): Outcome {
+export function runShellText(fields: readonly Field[], shell: Shell): ShellOutcome {
   const code = codeIn(fields)
   if (code === undefined) {
     unknown(shell, DYNAMIC)
@@ -54,7 +54,7 @@ export function isShell(name: string): boolean {
 }
 
 /** Runs a shell such as `bash -c CODE`, `sh FILE`, or one that reads its standard input. */
-export function runShell(name: string, fields: readonly Field[], shell: Shell): Outcome {
+export function runShell(name: string, fields: readonly Field[], shell: Shell): ShellOutcome {
   const { rest, given, effects, problems, bound } = readArguments(SHELL, fields, name)
   problems.forEach((why) => unknown(shell, why))
   if (effects.some(({ name: effect }) => effect === 'stop')) return staying(shell)

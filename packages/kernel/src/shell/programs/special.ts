@@ -5,10 +5,10 @@ import type { Shell } from '../script/shell.ts'
 import { noteSyncDeletes } from './archives.ts'
 import { isPlainAwk, noteSed } from './filters.ts'
 import { noteHost, notePath, noteRead } from './note.ts'
-import type { Bound, Reading } from './read.ts'
+import type { BoundValue, ArgumentReading } from './read.ts'
 
 /** Notes more of a program than its row says. `args` are all of its arguments. */
-type Addition = (args: readonly Field[], reading: Reading, shell: Shell) => void
+type Addition = (args: readonly Field[], reading: ArgumentReading, shell: Shell) => void
 
 /** The additions by program. */
 export const ADDITIONS: Readonly<Record<string, Addition>> = {
@@ -116,19 +116,19 @@ export const ADDITIONS: Readonly<Record<string, Addition>> = {
 }
 
 /** `python -m pip` is `pip`. */
-function runModule(args: readonly Field[], _: Reading, shell: Shell): void {
+function runModule(args: readonly Field[], _: ArgumentReading, shell: Shell): void {
   const at = args.findIndex(({ text }) => text === '-m')
   if (at >= 0 && args[at + 1]?.text === 'pip')
     shell.run.command([exactly('pip'), ...args.slice(at + 2)], shell)
 }
 
 /** `+COMMAND` is a command of the pager, which can run programs. */
-function runsOnStart(args: readonly Field[], _: Reading, shell: Shell): void {
+function runsOnStart(args: readonly Field[], _: ArgumentReading, shell: Shell): void {
   if (args.some(({ text }) => text.startsWith('+'))) shell.found.add('runs_other_code', 'less')
 }
 
 /** `sed -i.bak` keeps each file under another name. In the suffix, `*` is the name of the file. */
-function noteBackups(suffix: Field, { bound }: Reading, shell: Shell): void {
+function noteBackups(suffix: Field, { bound }: ArgumentReading, shell: Shell): void {
   const files = bound.filter(({ use, name }) => use === 'read' && name === undefined)
   for (const { field } of files) {
     const isPlain = !/[*/]/.test(suffix.text)
@@ -137,7 +137,7 @@ function noteBackups(suffix: Field, { bound }: Reading, shell: Shell): void {
 }
 
 /** `cp -b` and the like keep the old file under another name. */
-function noteOld(_: readonly Field[], { bound, given }: Reading, shell: Shell): void {
+function noteOld(_: readonly Field[], { bound, given }: ArgumentReading, shell: Shell): void {
   if (!['-b', '--backup', '-S', '--suffix'].some((name) => given.has(name))) return
   for (const { use, field } of bound) {
     if (use === 'write') notePath('writes', { ...field, text: `${field.text}*`, isPattern: true }, shell)
@@ -145,13 +145,13 @@ function noteOld(_: readonly Field[], { bound, given }: Reading, shell: Shell): 
 }
 
 /** Outside of a repository, the arguments are any files. */
-function readsOutside(args: readonly Field[], { bound }: Reading, shell: Shell): void {
+function readsOutside(args: readonly Field[], { bound }: ArgumentReading, shell: Shell): void {
   if (!args.some(({ text }) => text.startsWith('--no-i'))) return
   for (const { use, field } of bound) if (use === 'object') noteRead(field, shell)
 }
 
 /** A listener waits for others, and names no host. */
-function connects(_: readonly Field[], { bound, given }: Reading, shell: Shell): void {
+function connects(_: readonly Field[], { bound, given }: ArgumentReading, shell: Shell): void {
   const host = bound.find(({ name, use }) => name === undefined && use === 'text')
   if (host && !given.has('-l') && !given.has('--listen')) noteHost(host.field.text, shell)
 }
@@ -195,7 +195,7 @@ function isLocalFile({ text }: Field): boolean {
   return !/^[\w.-]+:/.test(text)
 }
 
-function filesIn(bound: readonly Bound[]): readonly Field[] {
+function filesIn(bound: readonly BoundValue[]): readonly Field[] {
   return bound
     .filter(({ name, use }) => name === undefined && /^(?:from|to)$/.test(use))
     .map(({ field }) => field)
@@ -230,7 +230,7 @@ function renamed(field: Field, end: string, opens: boolean, isNamed: boolean): F
 }
 
 /** `zip` adds `.zip` to a name without an ending. */
-function namesArchive(_: readonly Field[], { bound }: Reading, shell: Shell): void {
+function namesArchive(_: readonly Field[], { bound }: ArgumentReading, shell: Shell): void {
   const archive = bound.find(({ use, name }) => use === 'write' && name === undefined)
   if (archive && !/\.\w+$/.test(archive.field.text))
     notePath('writes', { ...archive.field, text: `${archive.field.text}.zip` }, shell)

@@ -1,7 +1,7 @@
 // Programs that run a command which is among their arguments, with rules of their own.
 
 import { after, ANYTHING, exactly, type Field } from '../script/field.ts'
-import { fork, staying, unknown, type Outcome, type Shell } from '../script/shell.ts'
+import { fork, staying, unknown, type ShellOutcome, type Shell } from '../script/shell.ts'
 import { into } from './apply.ts'
 import { noteVariable } from './environment.ts'
 import { noteRead } from './note.ts'
@@ -28,7 +28,7 @@ const ENV = programOf({
 })
 
 /** `env`. Without a command it prints all variables. */
-export function runEnv(args: readonly Field[], shell: Shell): Outcome {
+export function runEnv(args: readonly Field[], shell: Shell): ShellOutcome {
   const { rest, bound, given, effects, problems } = readArguments(ENV, args, 'env')
   problems.forEach((why) => unknown(shell, why))
   if (effects.length > 0) return staying(shell)
@@ -49,7 +49,7 @@ const XARGS = programOf({
 })
 
 /** `xargs`: its command gets arguments that nothing in the command shows. */
-export function runXargs(args: readonly Field[], shell: Shell): Outcome {
+export function runXargs(args: readonly Field[], shell: Shell): ShellOutcome {
   const { rest, bound, given, effects, problems } = readArguments(XARGS, args, 'xargs')
   problems.forEach((why) => unknown(shell, why))
   if (effects.length > 0) return staying(shell)
@@ -88,14 +88,14 @@ const WATCH = programOf({
 })
 
 /** `watch`: a shell reads its arguments as one text. */
-export function runWatch(args: readonly Field[], shell: Shell): Outcome {
+export function runWatch(args: readonly Field[], shell: Shell): ShellOutcome {
   const { rest, problems } = readArguments(WATCH, args, 'watch')
   problems.forEach((why) => unknown(shell, why))
   return rest.length > 0 ? runShellText(rest, shell) : staying(shell)
 }
 
 /** `sudo` and the like take assignments before the command. */
-export function runRest(rest: readonly Field[], shell: Shell): Outcome {
+export function runRest(rest: readonly Field[], shell: Shell): ShellOutcome {
   const command = withoutAssignments(rest, shell)
   if (command.length > 0) shell.run.command(command, shell)
   return staying(shell)

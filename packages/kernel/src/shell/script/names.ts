@@ -7,10 +7,10 @@ import {
   type ParsedScript,
   type SyntaxNode,
 } from 'unbash'
-import { TooMuch, type Found } from '../found.ts'
+import { TooMuch, type FactsFound } from '../found.ts'
 
 /** The names in a script. */
-export interface Names {
+export interface ScriptNames {
   /** Returns whether exactly one place of the script sets this variable, in a way that the reader follows. */
   isSetOnce(name: string): boolean
   /** Returns whether no place of the script sets this variable. */
@@ -34,12 +34,12 @@ const LAZY = new Set(['Script', 'ParameterExpansion', 'ArithmeticExpansion'])
 const INTEGER = /^[-+]?\d{1,18}$/
 
 /** Starts without names. */
-export function createNames(found: Found): Names {
+export function createNames(found: FactsFound): ScriptNames {
   const places = new Map<string, number>()
   const others = new Set<string>()
   const literal = new Set<string>()
   let isOpen = false
-  const set = ({ name, gives }: Setting): void => {
+  const set = ({ name, gives }: NameSetting): void => {
     places.set(name, (places.get(name) ?? 0) + 1)
     if (gives === 'other') others.add(name)
     if (gives === 'literal') literal.add(name)
@@ -72,13 +72,13 @@ export function createNames(found: Found): Names {
   }
 }
 
-interface Setting {
+interface NameSetting {
   readonly name: string
   /** A literal integer, the integer that arithmetic results in, or something else. */
   readonly gives: 'literal' | 'integer' | 'other'
 }
 
-function setIn(node: SyntaxNode): readonly Setting[] {
+function setIn(node: SyntaxNode): readonly NameSetting[] {
   if (node.type === 'Assignment') {
     const text = node.value.type === 'Word' ? node.value.text : ''
     const isArithmetic = /^"?\$\(\([^()`$]*\)\)"?$/.test(text)
@@ -106,7 +106,7 @@ function setIn(node: SyntaxNode): readonly Setting[] {
   return []
 }
 
-function changed(node: ArithmeticExpression, isLiteral: boolean): readonly Setting[] {
+function changed(node: ArithmeticExpression, isLiteral: boolean): readonly NameSetting[] {
   // The right side is checked where it is evaluated, so the result is an integer.
   return node.type === 'ArithmeticWord'
     ? [{ name: node.value, gives: isLiteral ? 'literal' : 'integer' }]

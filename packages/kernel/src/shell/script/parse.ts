@@ -7,7 +7,7 @@ import { parse, type ParsedScript } from 'unbash'
 type Script = ParsedScript
 
 /** Why a text is not read at all. */
-interface Refusal {
+interface RefusedScript {
   readonly refused: string
 }
 
@@ -16,7 +16,7 @@ const MAX_LENGTH = 16 << 10
 const MAX_NESTING = 64
 
 /** Returns the tree of a script, or why the text is refused. A tree can have errors. Never throws. */
-export function parseScript(text: string): Script | Refusal {
+export function parseScript(text: string): Script | RefusedScript {
   if (text.length > MAX_LENGTH) return { refused: 'the command is too long' }
   // These characters hide text from people, and shells differ about them.
   if (/[\0-\x08\x0b-\x1f\x7f]/.test(text)) return { refused: 'the command has control characters' }

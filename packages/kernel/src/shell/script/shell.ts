@@ -1,15 +1,15 @@
 // The state of a shell while its commands are read: directories, variables, functions.
 
 import type { CompoundList, Function as FunctionNode, ParsedScript } from 'unbash'
-import type { Found } from '../found.ts'
+import type { FactsFound } from '../found.ts'
 import type { Field } from './field.ts'
-import type { Names } from './names.ts'
+import type { ScriptNames } from './names.ts'
 
 /** Directories that a shell may be in. `undefined`: it may be in any. An empty list: the shell has ended. */
 export type Cwds = readonly string[] | undefined
 
 /** Directories after a command, if it succeeded and if it failed. */
-export interface Outcome {
+export interface ShellOutcome {
   readonly ok: Cwds
   readonly bad: Cwds
 }
@@ -19,8 +19,8 @@ export type Stdin = { readonly script: string } | 'pipe' | undefined
 
 /** One shell. A subshell is a copy. */
 export interface Shell {
-  readonly found: Found
-  readonly names: Names
+  readonly found: FactsFound
+  readonly names: ScriptNames
   readonly home: string | undefined
   cwds: Cwds
   /** Every directory that the shell was in, for `cd -` and `popd`. */
@@ -42,13 +42,13 @@ export interface Shell {
 /** Reads code in a shell. */
 export interface Runner {
   /** Code in a tree, such as a substitution. */
-  readonly nodes: (code: ParsedScript | CompoundList, shell: Shell) => Outcome
+  readonly nodes: (code: ParsedScript | CompoundList, shell: Shell) => ShellOutcome
   /** The body of a function. */
-  readonly body: (body: FunctionNode['body'], shell: Shell) => Outcome
+  readonly body: (body: FunctionNode['body'], shell: Shell) => ShellOutcome
   /** Code as text, such as that of `bash -c`. */
-  readonly text: (code: string, shell: Shell) => Outcome
+  readonly text: (code: string, shell: Shell) => ShellOutcome
   /** A command of another command, such as that of `sudo`. */
-  readonly command: (fields: readonly Field[], shell: Shell) => Outcome
+  readonly command: (fields: readonly Field[], shell: Shell) => ShellOutcome
 }
 
 const MAX_CWDS = 8
@@ -59,12 +59,12 @@ export function fork(shell: Shell, changes: Partial<Shell> = {}): Shell {
 }
 
 /** The outcome of a command that stays in the directory. */
-export function staying({ cwds }: Shell): Outcome {
+export function staying({ cwds }: Shell): ShellOutcome {
   return { ok: cwds, bad: cwds }
 }
 
 /** The outcome of a command after which the shell does not continue. */
-export const ENDED: Outcome = { ok: [], bad: [] }
+export const ENDED: ShellOutcome = { ok: [], bad: [] }
 
 /** Returns all directories of both lists. */
 export function either(a: Cwds, b: Cwds): Cwds {

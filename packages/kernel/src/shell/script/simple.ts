@@ -6,12 +6,12 @@ import { runProgram } from '../programs/run.ts'
 import { checkNumber } from './arithmetic.ts'
 import { ANYTHING, exactly, exactText, glued, type Field } from './field.ts'
 import { readRedirections } from './redirect.ts'
-import { fork, staying, unknown, type Outcome, type Shell } from './shell.ts'
+import { fork, staying, unknown, type ShellOutcome, type Shell } from './shell.ts'
 import { expand, expandOne } from './word.ts'
 import { setVar } from './variables.ts'
 
 /** Runs a simple command. */
-export function runCommand(node: Command, shell: Shell): Outcome {
+export function runCommand(node: Command, shell: Shell): ShellOutcome {
   shell.found.step()
   const fields = [
     ...(node.name ? expand(node.name, shell) : []),

@@ -20,7 +20,7 @@ import type {
 import { readArithmetic } from './arithmetic.ts'
 import { ANYTHING } from './field.ts'
 import { readRedirections } from './redirect.ts'
-import { either, ENDED, fork, staying, unknown, type Outcome, type Shell } from './shell.ts'
+import { either, ENDED, fork, staying, unknown, type ShellOutcome, type Shell } from './shell.ts'
 import { runCommand } from './simple.ts'
 import { readTest } from './test.ts'
 import { withVar } from './variables.ts'
@@ -29,7 +29,7 @@ import { expand } from './word.ts'
 type Runnable = PipelineNode | AndOr | CompoundList
 
 /** Runs the statements of a script or of a list. */
-export function runNodes(code: ParsedScript | CompoundList, shell: Shell): Outcome {
+export function runNodes(code: ParsedScript | CompoundList, shell: Shell): ShellOutcome {
   let last = staying(shell)
   for (const statement of code.commands) {
     const start = shell.cwds
@@ -41,7 +41,7 @@ export function runNodes(code: ParsedScript | CompoundList, shell: Shell): Outco
   return last
 }
 
-function runStatement({ command, background }: Statement, shell: Shell): Outcome {
+function runStatement({ command, background }: Statement, shell: Shell): ShellOutcome {
   shell.found.step()
   if (background !== true) return run(command, shell)
   shell.found.set('background')
@@ -49,7 +49,7 @@ function runStatement({ command, background }: Statement, shell: Shell): Outcome
   return staying(shell)
 }
 
-function run(node: Runnable, shell: Shell): Outcome {
+function run(node: Runnable, shell: Shell): ShellOutcome {
   shell.found.step()
   if (isCompound(node)) return runCompound(node, shell)
   switch (node.type) {
@@ -84,7 +84,7 @@ function isCompound(node: Runnable): node is CompoundCommand {
   return COMPOUND.test(node.type)
 }
 
-function runRedirected({ command, redirects }: Redirected, shell: Shell): Outcome {
+function runRedirected({ command, redirects }: Redirected, shell: Shell): ShellOutcome {
   const stdin = readRedirections(redirects, shell)
   const inner = fork(shell, stdin === undefined ? {} : { stdin })
   const outcome = runCompound(command, inner)
@@ -92,7 +92,7 @@ function runRedirected({ command, redirects }: Redirected, shell: Shell): Outcom
   return outcome
 }
 
-function runAndOr({ commands, operators }: AndOr, shell: Shell): Outcome {
+function runAndOr({ commands, operators }: AndOr, shell: Shell): ShellOutcome {
   const [first, ...others] = commands
   if (!first) return staying(shell)
   let outcome = run(first, shell)
@@ -112,7 +112,7 @@ function runAndOr({ commands, operators }: AndOr, shell: Shell): Outcome {
   return outcome
 }
 
-function runPipeline(commands: readonly CommandNode[], isNegated: boolean, shell: Shell): Outcome {
+function runPipeline(commands: readonly CommandNode[], isNegated: boolean, shell: Shell): ShellOutcome {
   const [only, ...others] = commands
   if (only && others.length === 0) {
     const { ok, bad } = run(only, shell)
@@ -122,7 +122,7 @@ function runPipeline(commands: readonly CommandNode[], isNegated: boolean, shell
   return staying(shell)
 }
 
-function runCompound(node: CompoundCommand, shell: Shell): Outcome {
+function runCompound(node: CompoundCommand, shell: Shell): ShellOutcome {
   switch (node.type) {
     case 'Subshell':
       runNodes(node.body, fork(shell))
@@ -152,9 +152,13 @@ function runCompound(node: CompoundCommand, shell: Shell): Outcome {
 }
 
 /** Runs parts of which the shell runs at most one. Each starts where the previous one did. */
-function runBranches(shell: Shell, branches: readonly (() => Outcome)[], isComplete: boolean): Outcome {
+function runBranches(
+  shell: Shell,
+  branches: readonly (() => ShellOutcome)[],
+  isComplete: boolean,
+): ShellOutcome {
   const { cwds: start, vars } = shell
-  let outcome: Outcome = isComplete ? ENDED : staying(shell)
+  let outcome: ShellOutcome = isComplete ? ENDED : staying(shell)
   for (const branch of branches) {
     Object.assign(shell, { cwds: start, vars })
     const { ok, bad } = branch()
@@ -164,7 +168,7 @@ function runBranches(shell: Shell, branches: readonly (() => Outcome)[], isCompl
   return outcome
 }
 
-function runIf(node: If, shell: Shell): Outcome {
+function runIf(node: If, shell: Shell): ShellOutcome {
   const conditions = [node, ...node.elif]
   const branches = conditions.map(({ clause, then }) => () => {
     const { ok } = runNodes(clause, shell)
@@ -172,7 +176,7 @@ function runIf(node: If, shell: Shell): Outcome {
     return runNodes(then, shell)
   })
   // A condition that fails can also have changed the directory.
-  const skip = (): Outcome => {
+  const skip = (): ShellOutcome => {
     for (const { clause } of conditions) {
       const { bad } = runNodes(clause, shell)
       if (bad?.length !== 0) shell.cwds = bad
@@ -182,7 +186,7 @@ function runIf(node: If, shell: Shell): Outcome {
   return runBranches(shell, [...branches, skip], true)
 }
 
-function runCase(node: Case, shell: Shell): Outcome {
+function runCase(node: Case, shell: Shell): ShellOutcome {
   expand(node.word, shell)
   for (const { pattern } of node.items) for (const word of pattern) expand(word, shell)
   return runBranches(
@@ -199,7 +203,7 @@ function runCase(node: Case, shell: Shell): Outcome {
 const MAX_ROUNDS = 16
 
 /** Runs the body for each item, if the items are known. */
-function runFor(node: For, shell: Shell): Outcome {
+function runFor(node: For, shell: Shell): ShellOutcome {
   const name = node.name.text
   const items = node.wordlist?.flatMap((word) => expand(word, shell)) ?? [ANYTHING]
   const start = shell.cwds
@@ -216,9 +220,9 @@ function runFor(node: For, shell: Shell): Outcome {
   return staying(shell)
 }
 
-type Loop = For | Select | While | Extract<CompoundCommand, { readonly type: 'ArithmeticFor' }>
+type LoopNode = For | Select | While | Extract<CompoundCommand, { readonly type: 'ArithmeticFor' }>
 
-function runLoop(node: Loop, parts: readonly CompoundList[], shell: Shell): Outcome {
+function runLoop(node: LoopNode, parts: readonly CompoundList[], shell: Shell): ShellOutcome {
   if ('wordlist' in node) node.wordlist?.forEach((word) => expand(word, shell))
   const { vars, cwds: start } = shell
   const round = (): void => parts.forEach((part) => void runNodes(part, shell))
@@ -253,7 +257,7 @@ export function functionsIn(
 }
 
 /** Runs the body of a function. */
-export function runBody(body: FunctionNode['body'], shell: Shell): Outcome {
+export function runBody(body: FunctionNode['body'], shell: Shell): ShellOutcome {
   if (body.type === 'CompoundList') unknown(shell, 'a function cannot be read')
   return run(body, shell)
 }

@@ -1,11 +1,11 @@
 // Programs that run code which is not in the command: interpreters, build tools, test runners.
 
-import type { Row, Table } from '../row.ts'
+import type { Row, ProgramTable } from '../row.ts'
 
 const RUNS: Row = { options: '--version,-V!stop --help!stop', args: 'text*', does: 'code', other: true }
 const RUNS_AND_WRITES: Row = { ...RUNS, does: 'code write:.' }
 
-function rows(names: string, row: Row): Table {
+function rows(names: string, row: Row): ProgramTable {
   return Object.fromEntries(names.split(' ').map((name) => [name, row]))
 }
 
@@ -18,7 +18,7 @@ const PYTHON: Row = {
 }
 
 /** The table. */
-export const CODE: Table = {
+export const CODE: ProgramTable = {
   ...rows(
     'python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy pypy3',
     PYTHON,

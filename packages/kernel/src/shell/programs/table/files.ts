@@ -1,6 +1,6 @@
 // Programs for files and texts.
 
-import type { Row, Table } from '../row.ts'
+import type { Row, ProgramTable } from '../row.ts'
 
 const NOTHING: Row = { other: true }
 const READS: Row = { args: 'read*', other: true }
@@ -17,7 +17,7 @@ const PATTERN =
 const GREP: Row = { options: PATTERN, args: 'text read*', first: '-e --regexp -f --file', other: true }
 
 /** The table. */
-export const FILES: Table = {
+export const FILES: ProgramTable = {
   ...Object.fromEntries(HARMLESS.map((name) => [name, NOTHING])),
   date: {
     options: '-s,--set!unknown:sets_the_clock -f,--file=read -r,--reference=read -d,--date=text',

@@ -1,9 +1,9 @@
 // `sed` and `awk`. Their programs are read apart.
 
-import type { Table } from '../row.ts'
+import type { ProgramTable } from '../row.ts'
 
 /** The table. */
-export const FILTERS: Table = {
+export const FILTERS: ProgramTable = {
   sed: {
     options:
       '-e,--expression=text -f,--file=script -l,--line-length=text -i,--in-place?text -n,--quiet,--silent -E,-r,--regexp-extended -s,--separate -u,--unbuffered -z,--null-data --posix --debug --sandbox --follow-symlinks -b,--binary',

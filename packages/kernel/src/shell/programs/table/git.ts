@@ -1,6 +1,6 @@
 // Git. Files that a subcommand changes in the working tree are the directory itself.
 
-import type { Row, Table } from '../row.ts'
+import type { Row, ProgramTable } from '../row.ts'
 
 const QUERY: Row = {
   other: true,
@@ -12,7 +12,7 @@ const LOCAL: Row = { other: true, options: '--output=write -F,--file=read', args
 const NETWORK: Row = { other: true, options: '--upload-pack,--exec=shell', args: 'text*', does: 'host' }
 const PROGRAMS = '--exec,-x=shell'
 
-const SUBCOMMANDS: Table = {
+const SUBCOMMANDS: ProgramTable = {
   ...rows(
     'status log show diff shortlog blame annotate grep rev-parse rev-list describe ls-files ls-tree cat-file name-rev reflog whatchanged show-ref for-each-ref merge-base cherry count-objects var version help diff-tree diff-index diff-files range-diff show-branch verify-commit verify-tag check-ignore check-attr check-ref-format fsck column stripspace get-tar-commit-id',
     QUERY,
@@ -149,7 +149,7 @@ const SUBCOMMANDS: Table = {
   'update-server-info': LOCAL,
 }
 
-function rows(names: string, row: Row): Table {
+function rows(names: string, row: Row): ProgramTable {
   return Object.fromEntries(names.split(' ').map((name) => [name, row]))
 }
 
@@ -157,7 +157,7 @@ const OPTIONS =
   '-C=chdir --git-dir=edit --work-tree=edit -c=setting --config-env=setting --exec-path?script -p,--paginate -P,--no-pager --no-replace-objects --bare --literal-pathspecs --glob-pathspecs --no-optional-locks --namespace=text -v,--version!stop -h,--help!stop --html-path,--man-path,--info-path!stop'
 
 /** The table. */
-export const GIT: Table = {
+export const GIT: ProgramTable = {
   git: { options: OPTIONS, commands: SUBCOMMANDS },
   gh: {
     commands: {

@@ -1,6 +1,6 @@
 // The table of common programs.
 
-import type { Table } from '../row.ts'
+import type { ProgramTable } from '../row.ts'
 import { CODE } from './code.ts'
 import { FILES } from './files.ts'
 import { FILTERS } from './filters.ts'
@@ -9,7 +9,7 @@ import { NETWORK } from './network.ts'
 import { PACKAGES } from './packages.ts'
 import { SYSTEM } from './system.ts'
 
-const ALL: Table = { ...FILES, ...FILTERS, ...GIT, ...PACKAGES, ...NETWORK, ...CODE, ...SYSTEM }
+const ALL: ProgramTable = { ...FILES, ...FILTERS, ...GIT, ...PACKAGES, ...NETWORK, ...CODE, ...SYSTEM }
 
 /** Other names of the same programs. */
 const ALIASES: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 }
 
 /** The table, by the name of the program. */
-export const TABLE: Table = {
+export const TABLE: ProgramTable = {
   ...ALL,
   ...Object.fromEntries(
     Object.entries(ALIASES).flatMap(([alias, name]) => {

@@ -1,6 +1,6 @@
 // Programs that talk to other machines.
 
-import type { Row, Table } from '../row.ts'
+import type { Row, ProgramTable } from '../row.ts'
 
 const SSH: Row = {
   options:
@@ -11,7 +11,7 @@ const SSH: Row = {
 }
 
 /** The table. */
-export const NETWORK: Table = {
+export const NETWORK: ProgramTable = {
   curl: {
     options:
       '-o,--output,--output-dir,-c,--cookie-jar,-D,--dump-header,--trace,--trace-ascii,--stderr,--etag-save,--hsts,--alt-svc,--libcurl,--egd-file=write -O,--remote-name,--remote-name-all,-J,--remote-header-name!write:. -d,--data,--data-binary,--data-ascii,--data-urlencode,--json,--url-query,-F,--form,-H,--header,--proxy-header,-w,--write-out,-b,--cookie=data --data-raw,--form-string=text -T,--upload-file,--cacert,--capath,-E,--cert,--key,--netrc-file,--etag-compare,--crlfile,--pubkey,--random-file,--proxy-cacert,--proxy-cert,--proxy-key=read -K,--config=script -x,--proxy,--preproxy,--socks5,--socks5-hostname,--socks4,--socks4a,--proxy1.0,--doh-url,--dns-servers,--connect-to,--resolve,--haproxy-clientip=host --url=url --unix-socket,--abstract-unix-socket=write -n,--netrc,--netrc-optional!read:~/.netrc -u,--user,-X,--request,-A,--user-agent,-e,--referer,-m,--max-time,--connect-timeout,--retry,--retry-delay,--retry-max-time,--limit-rate,-r,--range,-C,--continue-at,-z,--time-cond,--max-redirs,--max-filesize,-y,--speed-time,-Y,--speed-limit,--ciphers,--tls-max,--tls13-ciphers,--interface,--local-port,-U,--proxy-user,--pass,--cert-type,--key-type,--keepalive-time,--expect100-timeout,--proto,--proto-default,--proto-redir,--rate,--parallel-max,-t,--telnet-option,--oauth2-bearer,--aws-sigv4,--create-file-mode,--happy-eyeballs-timeout-ms,--dns-interface,--dns-ipv4-addr,--curves,--delegation,--ftp-account,--ftp-method,-P,--ftp-port,-Q,--quote,--variable,--expand-url=text',

@@ -1,8 +1,8 @@
 // Package managers. Installing runs code of the packages; a host that is not named is `*`.
 
-import type { Row, Table } from '../row.ts'
+import type { Row, ProgramTable } from '../row.ts'
 
-function rows(names: string, row: Row): Table {
+function rows(names: string, row: Row): ProgramTable {
   return Object.fromEntries(names.split(' ').map((name) => [name, row]))
 }
 
@@ -31,7 +31,7 @@ const SETTINGS: Row = {
   },
 }
 
-const NPM: Table = {
+const NPM: ProgramTable = {
   ...rows('test t tst run run-script rum start stop restart build rebuild rb', RUNS),
   ...rows(
     'ls list la ll query why explain get bin root prefix help help-search fund completion docs repo bugs sbom',
@@ -61,7 +61,7 @@ const NPM: Table = {
   ...rows('exec x init create innit', RUNS_PACKAGE),
 }
 
-const OTHER_NODE: Table = {
+const OTHER_NODE: ProgramTable = {
   ...NPM,
   ...rows('dlx create', RUNS_PACKAGE),
   exec: RUNS,
@@ -80,7 +80,7 @@ const OTHER_NODE: Table = {
 const NODE_OPTIONS =
   '-C,--prefix,--dir,--cwd,--modules-folder=chdir -s,--silent -g,--global --version!stop -v!stop -h,--help!stop --workspaces -ws -r,--recursive -F,--filter,--loglevel,--registry,--cache,--workspace,-w=text --userconfig,--globalconfig=script --script-shell,--node-options,--git,--shell,--editor,--viewer=shell --if-present --offline --prefer-offline --no-fund --no-audit --json --color,--no-color --stream --parallel --frozen-lockfile --ignore-scripts --quiet,-q'
 
-const PIP: Table = {
+const PIP: ProgramTable = {
   install: {
     other: true,
     options:
@@ -111,7 +111,7 @@ const PIP: Table = {
   },
 }
 
-const UV: Table = {
+const UV: ProgramTable = {
   pip: {
     commands: {
       ...PIP,
@@ -139,7 +139,7 @@ const UV: Table = {
   publish: PUBLISHES,
 }
 
-const CARGO: Table = {
+const CARGO: ProgramTable = {
   ...rows(
     'build b check c test t run r bench clippy doc d rustc rustdoc miri nextest tarpaulin expand llvm-cov watch insta',
     {
@@ -169,7 +169,7 @@ const CARGO: Table = {
   ...rows('login logout', LOGIN),
 }
 
-const GO: Table = {
+const GO: ProgramTable = {
   ...rows('build test run generate tool vet', {
     other: true,
     long: true,
@@ -238,7 +238,7 @@ const SYSTEM: Row = {
 }
 
 /** The table. */
-export const PACKAGES: Table = {
+export const PACKAGES: ProgramTable = {
   npm: { options: NODE_OPTIONS, commands: NPM },
   pnpm: { options: NODE_OPTIONS, commands: OTHER_NODE, otherwise: RUNS },
   yarn: { options: NODE_OPTIONS, commands: OTHER_NODE, otherwise: RUNS },

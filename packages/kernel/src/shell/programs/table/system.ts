@@ -1,8 +1,8 @@
 // Processes, services, users, disks, containers, clouds and databases.
 
-import type { Row, Table } from '../row.ts'
+import type { Row, ProgramTable } from '../row.ts'
 
-function rows(names: string, row: Row): Table {
+function rows(names: string, row: Row): ProgramTable {
   return Object.fromEntries(names.split(' ').map((name) => [name, row]))
 }
 
@@ -36,7 +36,7 @@ const COMPOSE: Row = {
   },
 }
 
-const DOCKER: Table = {
+const DOCKER: ProgramTable = {
   ...rows('ps images logs inspect stats top port version info history diff events search wait', {
     other: true,
   }),
@@ -72,7 +72,7 @@ const DOCKER: Table = {
   ...rows('swarm service stack node secret config plugin', { other: true, args: 'text*', does: 'code host' }),
 }
 
-const KUBECTL: Table = {
+const KUBECTL: ProgramTable = {
   ...rows(
     'get describe logs top explain version cluster-info api-resources api-versions diff wait events auth',
     {
@@ -112,7 +112,7 @@ const DATABASE: Row = {
 }
 
 /** The table. */
-export const SYSTEM: Table = {
+export const SYSTEM: ProgramTable = {
   sudo: WRAPPER_SUDO,
   doas: { options: '-u,-C=text -n,-L,-s', args: 'command', does: 'privileged' },
   su: {
