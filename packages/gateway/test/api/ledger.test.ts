@@ -412,11 +412,11 @@ describe('the stream', () => {
     const rig = await createApiRig({ api: { view, watch } })
     const reading = (await openStream(rig, '?from=1')).text()
     const start = performance.now()
-    while (performance.now() - start < 400) {
+    // It looks again and again, however long that takes on a loaded machine.
+    while (looks < 6) {
       ring()
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
-    expect(looks).toBeGreaterThan(2)
     expect(looks).toBeLessThanOrEqual(Math.ceil((performance.now() - start) / 50) + 1)
     rig.app.end()
     await reading
