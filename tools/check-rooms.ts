@@ -370,7 +370,7 @@ const ROOMS: readonly Room[] = [
     npm: ['@photostructure/sqlite', 'pg'],
     node: true,
     // What several stores share.
-    shelf: ['fsck-report', 'guard', 'heads', 'opened', 'seal', 'service', 'tiles'],
+    shelf: ['anchors', 'fsck-report', 'guard', 'heads', 'opened', 'seal', 'service', 'tiles'],
   },
   {
     at: 'packages/gateway/src/keyring.ts',

@@ -243,7 +243,9 @@ async function lookAt({ data, writer, database }: Config): ReturnType<typeof ope
 }
 
 /** The settings of the database server that durability depends on; undefined for a ledger in a file. @throws GatewayError. */
-export async function databaseSettings({ database }: Config): Promise<ServerSettings | undefined> {
+export async function databaseSettings({
+  database,
+}: Pick<Config, 'database'>): Promise<ServerSettings | undefined> {
   if (!database) return undefined
   const { serverSettings } = await import('./store/postgres/look.ts')
   return serverSettings(databasePlace(database))

@@ -15,7 +15,7 @@ const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 const SCHEMA = /^[a-z_][a-z0-9_]{0,40}$/
 const WRITER = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-const DEFAULT_SCHEMA = 'tollgate'
+export const DEFAULT_SCHEMA = 'tollgate'
 export const DEFAULT_WRITER = 'gateway'
 
 export function readDatabase(reader: Reader, place: Place): DatabaseConfig | undefined {

@@ -3,14 +3,16 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
+import { setFreeze } from '@tollgate/kernel/admin'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createData } from '../../src/cli/setup/create.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { migrateLedger } from '../../src/migrate.ts'
 import { openKeyring } from '../../src/keyring.ts'
 import { silent } from '../../src/log.ts'
 import { fsckLedger, openGateway, openView } from '../../src/open.ts'
 import type { Config } from '../../src/config/config.ts'
-import { activate, ask as askAdvised, createSite, report } from '../gateway-rig.ts'
+import { activate, ask as askAdvised, createSite, newFolder, report } from '../gateway-rig.ts'
 import { startServer, type TestServer } from '../store/postgres/server.ts'
 import { ask, createFleet, run, through } from './rig.ts'
 
@@ -91,6 +93,15 @@ test('a database that was restored to an earlier time is refused', async () => {
   await again.close()
 })
 
+test('a database that cannot be used leaves no data directory behind', async () => {
+  process.env.TOLLGATE_TEST_AWAY = 'postgres://tollgate@127.0.0.1:1/postgres'
+  const data = join(newFolder(), 'data')
+  for (const urlEnv of ['TOLLGATE_TEST_AWAY', 'TOLLGATE_TEST_NOT_SET']) {
+    await expect(createData(data, { urlEnv }, () => undefined)).rejects.toThrow()
+    expect(existsSync(data)).toBe(false)
+  }
+})
+
 const TAMPERING: readonly (readonly [what: string, sql: string])[] = [
   ['changes an entry', "UPDATE entries SET kind = 'effect' WHERE idx = 1"],
   ['removes an entry', 'DELETE FROM entries WHERE idx = 1'],
@@ -105,4 +116,26 @@ test.each(TAMPERING)('the owner of the tables is refused if it %s', async (_, sq
     "SELECT schemaname AS schema FROM pg_tables WHERE tablename = 'entries' LIMIT 1",
   )) as readonly { readonly schema: string }[]
   await expect(server.query(`SET search_path = ${schema}; ${sql}`)).rejects.toThrow(/never|permission denied/)
+})
+
+const ANCHORS: readonly (readonly [what: string, sql: string])[] = [
+  ['lifts a freeze', "UPDATE anchors SET idx = idx - 2 WHERE name LIKE 'freeze%'"],
+  ['removes a freeze', "DELETE FROM anchors WHERE name LIKE 'freeze%'"],
+  ['puts back an older policy', "UPDATE anchors SET idx = idx - 1 WHERE name LIKE 'policy%'"],
+  ['invents a token', "INSERT INTO anchors VALUES ('token' || chr(10) || 'x', 1)"],
+]
+
+test.each(ANCHORS)('a gateway does not start if a person with the tables %s', async (_, sql) => {
+  const place = server.place()
+  const [member] = await createFleet(place, ['gw-a'])
+  if (!member) throw new Error('no gateway')
+  const gateway = await member.open()
+  await activate(gateway)
+  await setFreeze(gateway.kernel, { scope: 'all', frozen: false, by: 'user:olga' })
+  await run(gateway, 'notes/write', 's')
+  await setFreeze(gateway.kernel, { scope: 'all', frozen: true, by: 'user:olga' })
+  await gateway.close()
+  await (await member.open()).close()
+  await server.query(`SET search_path = ${place.schema}; ${sql}`)
+  await expect(member.open()).rejects.toMatchObject({ code: 'LEDGER_DAMAGED' })
 })

@@ -9,11 +9,12 @@ import { policyOf } from '@tollgate/kernel'
 import { activatePolicy } from '@tollgate/kernel/admin'
 import { parsePolicy } from '@tollgate/kernel/policy'
 import { CONFIG_FILE, DEFAULT_PORT, defaultConfigText, readConfig, type Config } from '../../config/config.ts'
+import { DEFAULT_SCHEMA, DEFAULT_WRITER } from '../../config/database.ts'
 import { makeDirectory, requireUsable } from '../../directory.ts'
 import { GatewayError } from '../../error.ts'
 import { createKey, keysIn, listKeyFiles, openKeyring, type Keyring } from '../../keyring.ts'
 import { hasLedger, LEDGERS, ledgerPlace } from '../../ledger-store.ts'
-import { foundLedger, type Gateway } from '../../open.ts'
+import { databaseSettings, foundLedger, type Gateway } from '../../open.ts'
 import { placed } from '../policy/policy-file.ts'
 import { localUser } from '../program/connect.ts'
 import { STARTER_CASES, STARTER_POLICY } from './starter.ts'
@@ -57,6 +58,8 @@ export async function createData(
   const data = resolve(directory)
   const file = (name: string): string => join(data, name)
   const isNew = !hasLedger(data)
+  // Before anything is created: a database that cannot be used must leave nothing behind.
+  if (options.urlEnv !== undefined) await requireDatabase(options.urlEnv)
   if (prepareDirectory(data)) made({ what: 'data directory', where: data })
   if (!existsSync(file(CONFIG_FILE))) {
     refuseOrphan(data, isNew)
@@ -71,6 +74,11 @@ export async function createData(
   }
   if (isNew) await createLedger(config, options.passphrase, made)
   return config
+}
+
+/** @throws GatewayError if the database cannot be reached, or cannot keep a ledger. */
+async function requireDatabase(urlEnv: string): Promise<void> {
+  await databaseSettings({ database: { urlEnv, schema: DEFAULT_SCHEMA, writer: DEFAULT_WRITER } })
 }
 
 /** Creates the test cases of a new policy. Existing cases stay unchanged. */
@@ -88,6 +96,7 @@ async function createLedger(
   made: (each: Made) => void,
 ): Promise<void> {
   const file = ledgerPlace(config)
+  await databaseSettings(config)
   try {
     await foundLedger(config, () => {
       if (hasLedger(config.data)) throw new MadeMeanwhile()

@@ -5,6 +5,7 @@ import { checkGrown, damaged } from '../heads.ts'
 import { bytes } from '../tiles.ts'
 import { envelopeIn } from './records.ts'
 import { rootAt, type Ask } from './tree.ts'
+import { problemWithAnchors } from './anchors.ts'
 import { rootOf } from './head.ts'
 
 interface TailOptions {
@@ -37,6 +38,8 @@ export async function checkTail({ ask, origin, keys, remembered }: TailOptions):
   if (toHex(await rootAt(ask, size)) !== rootOf(size, bytes(row?.['peaks'])))
     throw damaged('its tree does not match the root in its head')
   await checkNewest(ask, size, keys)
+  const problem = await problemWithAnchors(ask)
+  if (problem !== undefined) throw damaged(problem)
   for (const [note, where] of [
     [row?.['note'], 'the database itself'],
     [remembered, 'the head guard outside of the database'],

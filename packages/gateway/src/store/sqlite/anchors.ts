@@ -1,7 +1,8 @@
 // Checks anchors. An anchor points to the newest entry about a name. Anchors are not signed, so they are compared with the
 // entries: those of rare kinds at every start, all of them by `fsck`.
 
-import { memoryOf, sha256Hex, type Json, type JsonObject } from '@tollgate/evidence'
+import { sha256Hex, type JsonObject } from '@tollgate/evidence'
+import { ALONE, anchorOf, FOLLOWED, isFollowed, memoryIn, textIn } from '../anchors.ts'
 import type { Database } from './database.ts'
 import { bytes } from '../tiles.ts'
 
@@ -9,40 +10,6 @@ import { bytes } from '../tiles.ts'
 interface AnchorProblem {
   readonly name: string
   readonly message: string
-}
-
-// Kinds whose newest entry is the anchor of its name.
-const ALONE = ['genesis', 'freeze', 'policy', 'pin', 'token', 'delegation'] as const
-// Kinds after which a decision can become the anchor of the same name.
-const FOLLOWED = ['approval', 'session'] as const
-
-/** The name that an entry anchors according to its kind. */
-function anchorOf(receipt: JsonObject): string | undefined {
-  const of = (...fields: readonly string[]): string =>
-    fields.map((field) => textIn(receipt[field])).join('\n')
-  const names: Readonly<Record<string, () => string>> = {
-    genesis: () => 'genesis',
-    freeze: () => (receipt['scope'] === 'all' ? 'freeze\nall' : `freeze\n${of('scope', 'tenant', 'target')}`),
-    policy: () => `policy\n${of('tenant')}`,
-    pin: () => `pin\n${of('tool')}`,
-    token: () => `token\n${of('token_hash')}`,
-    delegation: () => `delegation\n${of('tenant', 'delegation_hash')}`,
-    approval: () => `answer\n${of('decision')}`,
-    session: () =>
-      receipt['op'] === 'trust'
-        ? `trust\n${of('tenant', 'principal')}`
-        : `session\n${of('tenant', 'principal')}\n${memoryIn(receipt, receipt['session'])}`,
-  }
-  return names[textIn(receipt['kind'])]?.()
-}
-
-/** The session id that is used in record names. */
-function memoryIn({ principal }: JsonObject, session: Json | undefined): string {
-  return memoryOf(textIn(principal), textIn(session))
-}
-
-function textIn(value: Json | undefined): string {
-  return typeof value === 'string' ? value : ''
 }
 
 /** Collects all entries, then reports the anchors that do not match them. */
@@ -132,10 +99,6 @@ function newestWords(db: Database): ReadonlyMap<string, Word> {
     }
   }
   return words
-}
-
-function isFollowed(kind: string): boolean {
-  return FOLLOWED.some((each) => each === kind)
 }
 
 function* misled(db: Database, words: ReadonlyMap<string, Word>): Generator<AnchorProblem> {
