@@ -286,7 +286,7 @@ const ROOMS: readonly Room[] = [
     at: 'packages/gateway/src/telemetry',
     paths: FROM_ANYWHERE,
     packages: ['evidence', 'kernel'],
-    node: ['node:crypto', 'node:perf_hooks', 'node:process'],
+    node: ['node:crypto', 'node:perf_hooks', 'node:process', 'node:fs', 'node:fs/promises', 'node:stream'],
   },
   {
     at: 'packages/gateway/src/serve.ts',

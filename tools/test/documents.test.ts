@@ -110,7 +110,8 @@ describe('a block', () => {
   })
 })
 
-const CONFIG_KEYS = /^(?:llm|mcp|keep|limits|webhooks|retention|telemetry|sign-in|cors|database):/m
+const CONFIG_KEYS =
+  /^(?:llm|mcp|keep|limits|webhooks|retention|telemetry|decision-log|sign-in|cors|database):/m
 
 function yamlMistakes(text: string): readonly unknown[] {
   if (/^cases:/m.test(text)) {

@@ -69,6 +69,8 @@ export interface Config {
   readonly console?: ConsoleConfig
   /** The receivers and their events. */
   readonly webhooks: readonly WebhookTarget[]
+  /** Absolute path of the file that gets a line for each decision and effect, or `-` for standard output. */
+  readonly decisionLog?: string
   /** The OTLP over HTTP endpoint for traces; undefined: no traces. */
   readonly telemetry: TelemetryConfig | undefined
   /** The upstream MCP servers. */
@@ -162,6 +164,7 @@ const FIELDS = [
   'keys',
   'console',
   'webhooks',
+  'decision-log',
   'telemetry',
   'mcp',
   'browser',
@@ -183,6 +186,7 @@ function readFields(reader: Reader, data: string): Config | undefined {
   const ledger = (fields.ledger && readLedger(reader, fields.ledger)) ?? ''
   const database = fields.database && readDatabase(reader, fields.database)
   const page = fields.console && readConsole(reader, fields.console)
+  const decisionLog = fields['decision-log'] && readDecisionLog(reader, fields['decision-log'], data)
   return {
     data,
     ledger,
@@ -202,6 +206,7 @@ function readFields(reader: Reader, data: string): Config | undefined {
     headGuard: readHeadGuard(reader, fields['head-guard'], data),
     passphraseCommand: fields.keys && readCommand(reader, fields.keys),
     webhooks: fields.webhooks ? readWebhooks(reader, fields.webhooks) : [],
+    ...(decisionLog !== undefined && { decisionLog }),
     telemetry: fields.telemetry && readTelemetry(reader, fields.telemetry),
     mcp: fields.mcp ? readMcp(reader, fields.mcp, data) : NO_MCP,
     browser: readBrowserConfig(reader, fields.browser, data),
@@ -311,6 +316,11 @@ function readHeadGuard(reader: Reader, place: Place | undefined, data: string): 
 function readPath(reader: Reader, place: Place, what: string, data: string): string | undefined {
   const text = reader.textLine(place, what)
   return text === undefined ? undefined : pathFrom(data, text)
+}
+
+function readDecisionLog(reader: Reader, place: Place, data: string): string | undefined {
+  const text = reader.textLine(place, '`decision-log`')
+  return text === undefined || text === '-' ? text : pathFrom(data, text)
 }
 
 /** Resolves a path relative to the data directory; `~/` is the user's home. */

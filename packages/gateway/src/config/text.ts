@@ -71,6 +71,9 @@ keep: { calls: 7d }
 # console: { url: "https://gate.example.com" }
 # webhooks: [{ url: "https://hooks.example.com/tollgate", secret-env: TOLLGATE_WEBHOOK_SECRET }]
 
+# File that gets one JSON line for each decision and effect, without arguments; \`-\` is standard output.
+# decision-log: /var/log/tollgate/decisions.jsonl
+
 # Collector for traces (OTLP over HTTP, as JSON). \`headers-env\` names variables of the gateway's environment.
 # telemetry: { endpoint: "http://127.0.0.1:4318", headers-env: { authorization: OTLP_AUTHORIZATION } }
 

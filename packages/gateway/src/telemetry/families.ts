@@ -42,6 +42,7 @@ export type CounterName =
   | 'tollgate_http_refused_total'
   | 'tollgate_connections_dropped_total'
   | 'tollgate_spans_total'
+  | 'tollgate_decision_log_lines_total'
 export type HistogramName =
   | 'tollgate_decision_seconds'
   | 'tollgate_durable_seconds'
@@ -190,6 +191,11 @@ export const FAMILIES: Families = {
     type: 'counter',
     help: 'Spans for the trace collector: sent, or dropped because it did not take them.',
     labels: { outcome: ['sent', 'dropped'] },
+  },
+  tollgate_decision_log_lines_total: {
+    type: 'counter',
+    help: 'Lines of the decision log: written, or dropped because they could not be written in time.',
+    labels: { outcome: ['written', 'dropped'] },
   },
   process_start_time_seconds: {
     type: 'gauge',

@@ -33,6 +33,8 @@ export interface Metrics extends Pick<CallMeter, 'decided' | 'effect'> {
   upstream(name: string, took: number, fault: UpstreamFaultKind | undefined): void
   /** Counts spans. */
   spans(outcome: 'sent' | 'dropped', count: number): void
+  /** Counts lines of the decision log. */
+  logged(outcome: 'written' | 'dropped', lines: number): void
   text(measured: Measured): Promise<string>
 }
 
@@ -68,6 +70,7 @@ export function createMetrics(): Metrics {
       if (fault !== undefined) count('tollgate_upstream_errors_total', name, fault)
     },
     spans: (outcome, number) => counters.get('tollgate_spans_total')?.addMany(number, outcome),
+    logged: (outcome, lines) => counters.get('tollgate_decision_log_lines_total')?.addMany(lines, outcome),
     async text(measured) {
       const gauges = await readGauges({ ...measured, since, open })
       const samples = (name: FamilyName): readonly MetricSample[] => {

@@ -12,7 +12,9 @@ export function metricsReference(
     const names = Object.keys(labels).map((label) => `\`${label}\``)
     return [`\`${name}\``, type, names.join(', '), help]
   })
-  const labels = new Map(families.flatMap(([, family]) => Object.entries(family.labels)))
+  const labels = new Map<string, LabelValues>()
+  for (const [name, each] of families.flatMap(([, family]) => Object.entries(family.labels)))
+    labels.set(name, joined(labels.get(name), each))
   const values = [...labels].map(([name, each]) => [`\`${name}\``, describe(each)])
   return [
     '# Metrics',
@@ -23,6 +25,11 @@ export function metricsReference(
     LABELS,
     `${table(['label', 'values'], values)}\n`,
   ].join('\n\n')
+}
+
+/** The values of a label that several metrics have. */
+function joined(known: LabelValues | undefined, own: LabelValues): LabelValues {
+  return known === undefined || 'from' in known || 'from' in own ? own : [...new Set([...known, ...own])]
 }
 
 const MAX_LISTED = 20

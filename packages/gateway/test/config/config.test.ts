@@ -74,16 +74,18 @@ describe('readConfig', () => {
   it('reads every setting that init writes as a comment', () => {
     const text = defaultConfigText({ ledger: 'tollgate.local/x', port: 1 })
     const open = text.replace(
-      /^( *)# (tls|ca|hosts|cors|sign-in|retention|head-guard|keys|webhooks|telemetry|browser): /gm,
+      /^( *)# (tls|ca|hosts|cors|sign-in|retention|head-guard|keys|webhooks|decision-log|telemetry|browser): /gm,
       '$1$2: ',
     )
     expect(
       open
         .split('\n')
         .filter((line) =>
-          /^ *(tls|ca|hosts|cors|sign-in|retention|head-guard|keys|webhooks|telemetry|browser):/.test(line),
+          /^ *(tls|ca|hosts|cors|sign-in|retention|head-guard|keys|webhooks|decision-log|telemetry|browser):/.test(
+            line,
+          ),
         ),
-    ).toHaveLength(11)
+    ).toHaveLength(12)
     expect(read(open)).toMatchObject({
       listen: { tls: { cert: '/path/to/cert.pem', key: '/path/to/key.pem' } },
       ca: '/path/to/ca.pem',
@@ -110,6 +112,7 @@ describe('readConfig', () => {
           format: 'json',
         },
       ],
+      decisionLog: '/var/log/tollgate/decisions.jsonl',
       telemetry: { endpoint: 'http://127.0.0.1:4318/' },
     })
   })

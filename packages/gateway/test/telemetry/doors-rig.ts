@@ -1,6 +1,6 @@
 // A real gateway with every door, a model server, an MCP server, a trace collector and a token of the role `metrics`.
 
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pinTool } from '@tollgate/kernel/admin'
@@ -51,6 +51,8 @@ export interface DoorsRig {
   crm(): Promise<Peer>
   /** The metrics, read strictly. */
   scrape(): Promise<ReadonlyMap<string, ReadFamily>>
+  /** The text of the decision log. */
+  decisions(): string
   /** Stops the gateway, which sends the last spans. */
   stop(): Promise<void>
   close(): Promise<void>
@@ -66,6 +68,7 @@ export async function openDoorsRig(): Promise<DoorsRig> {
     llm: { openai: upstream, anthropic: upstream },
     mcp: { servers: { crm: { command: [process.execPath, SERVER] } } },
     telemetry: { endpoint: `${collector.url}/base/` },
+    'decision-log': '../decisions.jsonl',
   }
   for (const [name, value] of Object.entries(sections))
     appendFileSync(join(data, 'tollgate.yaml'), `\n${name}: ${JSON.stringify(value)}\n`)
@@ -105,6 +108,7 @@ export async function openDoorsRig(): Promise<DoorsRig> {
       if (answer.status !== 200) throw new Error(await answer.text())
       return readExposition(await answer.text())
     },
+    decisions: () => readFileSync(join(data, '../decisions.jsonl'), 'utf8'),
     stop,
     async close() {
       await stop()

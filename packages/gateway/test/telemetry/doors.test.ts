@@ -219,6 +219,44 @@ describe('spans', () => {
   })
 })
 
+describe('the decision log', () => {
+  const lines = (): readonly Record<string, unknown>[] =>
+    rig
+      .decisions()
+      .trimEnd()
+      .split('\n')
+      // Sound: a line that is no object fails below.
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+  const total = (name: FamilyName, field: string, value: string): number =>
+    last(name)
+      .filter(({ labels }) => labels[field] === value)
+      .reduce((sum, each) => sum + each.value, 0)
+
+  test('has a line for each decision of every door, as the metrics count them', () => {
+    const decisions = lines().filter(({ type }) => type === 'decision')
+    for (const verdict of ['ALLOW', 'DENY', 'ESCALATE']) {
+      const counted = total('tollgate_decisions_total', 'verdict', verdict)
+      expect(decisions.filter((line) => line.verdict === verdict)).toHaveLength(counted)
+      expect(counted).toBeGreaterThan(0)
+    }
+    expect(new Set(decisions.map(({ door }) => door))).toEqual(new Set(['http', 'browser', 'llm', 'mcp']))
+  })
+
+  test('names the decision of an effect', () => {
+    const effects = lines().filter(({ type }) => type === 'effect')
+    expect(effects).toHaveLength(total('tollgate_effects_total', 'status', 'COMPLETED'))
+    expect(effects).toContainEqual(
+      expect.objectContaining({ decision: receipts.http, reported_by: 'caller' }),
+    )
+  })
+
+  test('has no argument and no result', () => {
+    expect(rig.decisions()).toContain('invented-')
+    expect(rig.decisions().replaceAll(`s-${SECRET}`, '')).not.toContain(SECRET)
+    expect(rig.decisions()).not.toContain('4711')
+  })
+})
+
 describe('what the doors cannot move at will', () => {
   const read = async (api: ApiRig): Promise<Scrape> =>
     readExposition((await api.ask('metrics', 'GET', '/metrics')).text)

@@ -99,7 +99,7 @@ export function recordEffect(
   keepSeen(kernel, opening, { appended, seen, key: left.key }, turn)
   if (left.trust) turn.write(trustName(opening), left.trust, undefined)
   kernel.storage.charge(payerOf(opening), turn, turn.written - written)
-  meterEffect(kernel.host.meter, { status: outcome.status, reported_by: reportedBy })
+  meterEffect(kernel.host.meter, { status: outcome.status, reported_by: reportedBy, decision: id })
   return appended
 }
 

@@ -30,8 +30,8 @@ export interface Meter {
   decided(call: MeteredCall): void
   /** The tool of an allowed, enforced call has ended. CANCELLED means that it did not run. */
   ended(call: MeteredCall, status: Effect['status']): void
-  /** An effect was recorded. */
-  effect(status: Effect['status'], reportedBy: Effect['reported_by']): void
+  /** An effect was recorded; `decision` is the id of the decision that it closes. */
+  effect(status: Effect['status'], reportedBy: Effect['reported_by'], decision: string): void
 }
 
 /** Meters one call. */
@@ -79,9 +79,9 @@ export class Metering {
 /** Counts a recorded effect. */
 export function meterEffect(
   meter: Meter | undefined,
-  { status, reported_by }: Pick<Effect, 'status' | 'reported_by'>,
+  { status, reported_by, decision }: Pick<Effect, 'status' | 'reported_by' | 'decision'>,
 ): void {
-  if (meter) quietly(() => meter.effect(status, reported_by))
+  if (meter) quietly(() => meter.effect(status, reported_by, decision))
 }
 
 function quietly<T>(run: () => T): T | undefined {

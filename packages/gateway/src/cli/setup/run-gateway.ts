@@ -20,6 +20,8 @@ import type { Connect } from '../../mcp/server/upstream.ts'
 import type { Door } from '../../exchange.ts'
 import { openGateway, type Gateway } from '../../open.ts'
 import { serve, type Served } from '../../serve.ts'
+import { startDecisionLog, type DecisionLog } from '../../telemetry/decision-log.ts'
+import { openLineFile, openLineStream } from '../../telemetry/line-sink.ts'
 import { createMeter } from '../../telemetry/meter.ts'
 import { createMetrics, type Metrics } from '../../telemetry/metrics.ts'
 import { startTracer, type Tracer } from '../../telemetry/tracer.ts'
@@ -63,10 +65,15 @@ export async function runGateway(config: Config, log: Log, life: Life = {}): Pro
   const headers = collectorHeaders(config)
   const metrics = createMetrics()
   const tracer = tracerOf(config, headers, log, metrics)
-  const meter = createMeter(metrics, tracer)
+  const decisions = await decisionLogOf(config, log, metrics)
+  const meter = createMeter(metrics, tracer, decisions)
   const gateway = await openGateway(config, await openKeyring(config), log, { meter })
   // Closed in reverse order, also if opening fails half way.
-  const ends: (() => Promise<unknown>)[] = [() => tracer?.stop() ?? Promise.resolve(), () => gateway.close()]
+  const ends: (() => Promise<unknown>)[] = [
+    () => tracer?.stop() ?? Promise.resolve(),
+    () => decisions?.stop() ?? Promise.resolve(),
+    () => gateway.close(),
+  ]
   let closing: Promise<void> | undefined
   const close = (): Promise<void> => (closing ??= inTurn(ends.reverse()))
   const forget = onInterrupt(async (signal) => {
@@ -143,6 +150,17 @@ function tracerOf(
 ): Tracer | undefined {
   const count: Metrics['spans'] = (outcome, spans) => metrics.spans(outcome, spans)
   return telemetry && startTracer({ endpoint: telemetry.endpoint, headers, version: VERSION, log, count })
+}
+
+/** @throws GatewayError `CONFIG_INVALID` if the file cannot be opened: a gateway without its log does not start. */
+async function decisionLogOf(
+  { decisionLog: place }: Config,
+  log: Log,
+  metrics: Metrics,
+): Promise<DecisionLog | undefined> {
+  if (place === undefined) return undefined
+  const sink = place === '-' ? openLineStream(process.stdout) : await openLineFile(place)
+  return startDecisionLog({ sink, log, count: (outcome, lines) => metrics.logged(outcome, lines) })
 }
 
 function linksOf({ config, kernel }: Gateway): ConsoleLinks | undefined {
