@@ -23,7 +23,7 @@ export {
 export { closeSessions, type IdleSession } from './ledger/retention.ts'
 export { NEW_PRINCIPAL, NEW_SESSION, type PrincipalState, type SessionState } from './ledger/session.ts'
 export { DEFAULT_STORAGE, endStorageDays } from './ledger/storage.ts'
-export type { Batch, Changes, Entry, Others, Store, Stored } from './ledger/store.ts'
+export type { Batch, Changes, Entry, Store, Stored } from './ledger/store.ts'
 export { NOBODY, UNREADABLE } from './names.ts'
 export { openForLooking, openKernel, standings, type KernelOptions, type ReadableStore } from './open/open.ts'
 export { recordBlocked } from './road/blocked.ts'
@@ -52,7 +52,7 @@ export {
   type ToolAnswer,
 } from './road/enforce.ts'
 export { ENTRY, isFrozen, refuseFrozen, type Entrant } from './road/entry.ts'
-export { LADDER, describeLadder, subjectOf, type Judgement, type StepStatus } from './road/guardian.ts'
+export { LADDER, describeLadder, subjectOf, type StepStatus } from './road/guardian.ts'
 export { UNINSPECTED, inspectionIn, type Inspection } from './road/inspect.ts'
 export type { Decided } from './road/judge.ts'
 export { KEPT, SEALED, keptName, readKeptCall, whyUnreadable, type KeptCall } from './road/kept.ts'
