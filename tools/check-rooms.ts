@@ -413,11 +413,11 @@ const ROOMS: readonly Room[] = [
   },
   // The bare driver is the floor for measurements of the ledger.
   { at: 'bench', ...WORKSHOP, npm: ['@photostructure/sqlite'] },
-  { at: 'tools', ...WORKSHOP },
-  // It judges verifiers of any maker, so it has nothing of ours.
+  { at: 'tools', ...WORKSHOP, paths: [...WORKSHOP.paths, 'conformance'] },
+  // It judges verifiers and gateways of any maker, so it has nothing of ours.
   { at: 'conformance', node: true },
   // The benchmark data is tested.
-  { at: 'tools/test', ...WORKSHOP, paths: [...WORKSHOP.paths, 'bench'] },
+  { at: 'tools/test', ...WORKSHOP, paths: [...WORKSHOP.paths, 'bench', 'conformance'] },
   { at: '*.config.*', paths: ['tools/compat'], dev: true, node: true },
   { at: 'packages/*/*.config.*', dev: true, node: true },
   { at: 'vectors' },

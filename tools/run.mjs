@@ -60,6 +60,7 @@ const TASKS = {
     changed,
     { name: 'gateway', run: ['node', 'packages/gateway/bin/tollgate.mjs', 'up'], open: true },
   ],
+  conform: [install, changed, { name: 'requirements', run: ['tsx', 'conformance/suite/run.ts'], open: true }],
   bench: [install, postgres, build, { name: 'bench', run: ['tsx', 'bench/run.ts'], open: true }],
   replay: [install, build, { name: 'recorded runs', run: ['tsx', 'bench/replay/run.ts'], open: true }],
   sessions: [install, build, { name: 'sessions', run: ['tsx', 'bench/sessions/run.ts'], open: true }],

@@ -62,7 +62,7 @@ test('an unknown task says which there are', () => {
   const { code, stderr, called } = check(['fly'])
   expect(code).toBe(2)
   expect(stderr).toBe(
-    'no task `fly`; the tasks are test, start, bench, replay, sessions, defence, compat, deep\n',
+    'no task `fly`; the tasks are test, start, conform, bench, replay, sessions, defence, compat, deep\n',
   )
   expect(called).toEqual([])
   expect(check([]).code).toBe(2)
