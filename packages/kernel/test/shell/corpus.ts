@@ -42,6 +42,8 @@ const CODE = [
     'python',
     'python3',
     'pytest',
+    'python -m pytest',
+    'python3 -m unittest',
     'make',
     'cargo build',
     'cargo test',

@@ -30,6 +30,9 @@ export function applyUse({ use, field, name: option }: BoundValue, name: string,
     case 'script':
       runScriptFile(field, name, shell)
       return shell
+    case 'module':
+      found.add('runs_other_code', `${name} -m ${nameOf(field)}`)
+      return shell
     case 'shell':
       runShellText([field], shell)
       return shell
@@ -47,6 +50,10 @@ export function applyUse({ use, field, name: option }: BoundValue, name: string,
       return shell
     case 'push':
       found.add('pushes', nameOf(field))
+      return shell
+    case 'remote':
+      // A name without these characters is a remote of the repository.
+      if (/[/:\0]/.test(field.text)) noteUrl(field, shell)
       return shell
     case 'publish':
       found.add('publishes', name)

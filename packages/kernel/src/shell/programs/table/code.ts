@@ -11,7 +11,7 @@ function rows(names: string, row: Row): ProgramTable {
 
 const PYTHON: Row = {
   options:
-    '-c,-m=code -W,-X,--check-hash-based-pycs=text -V,--version,-h,--help!stop -u,-B,-E,-I,-O,-OO,-P,-s,-S,-q,-v,-b,-d,-x,-i',
+    '-c=code -m=module -W,-X,--check-hash-based-pycs=text -V,--version,-h,--help!stop -u,-B,-E,-I,-O,-OO,-P,-s,-S,-q,-v,-b,-d,-x,-i',
   args: 'script:- text*',
   first: '-c -m',
   stops: true,

@@ -9,7 +9,12 @@ const QUERY: Row = {
 }
 const CHANGES_TREE: Row = { other: true, args: 'text*', does: 'write:.' }
 const LOCAL: Row = { other: true, options: '--output=write -F,--file=read', args: 'text*' }
-const NETWORK: Row = { other: true, options: '--upload-pack,--exec=shell', args: 'text*', does: 'host' }
+const NETWORK: Row = {
+  other: true,
+  options: '--upload-pack,--exec=shell',
+  args: 'remote text*',
+  does: 'host',
+}
 const PROGRAMS = '--exec,-x=shell'
 
 const SUBCOMMANDS: ProgramTable = {
@@ -22,7 +27,7 @@ const SUBCOMMANDS: ProgramTable = {
     LOCAL,
   ),
   ...rows('add commit checkout switch restore reset merge cherry-pick revert stage', CHANGES_TREE),
-  'ls-remote': { ...NETWORK, args: 'text*' },
+  'ls-remote': NETWORK,
   add: { other: true, options: '--pathspec-from-file=read --chmod=text', args: 'read*', does: 'write:.git' },
   stage: { other: true, options: '--pathspec-from-file=read', args: 'read*', does: 'write:.git' },
   commit: {

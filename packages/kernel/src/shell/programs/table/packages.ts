@@ -122,7 +122,7 @@ const UV: ProgramTable = {
   },
   ...rows('add remove', INSTALLS),
   ...rows('sync lock', INSTALLS_LIST),
-  run: { other: true, options: '--with=install', args: 'text*', does: 'code host install' },
+  run: { other: true, options: '--with=install', args: 'command', does: 'code host install' },
   tool: {
     commands: {
       run: RUNS_PACKAGE,
@@ -282,7 +282,8 @@ export const PACKAGES: ProgramTable = {
     commands: {
       ...rows('add remove', INSTALLS),
       ...rows('install update lock sync', INSTALLS_LIST),
-      ...rows('run shell build', { other: true, args: 'text*', does: 'code' }),
+      run: { other: true, args: 'command', does: 'code' },
+      ...rows('shell build', { other: true, args: 'text*', does: 'code' }),
       ...rows('show check env about list version config search', QUERY),
       ...rows('new init', CHANGES),
       publish: PUBLISHES,
