@@ -189,7 +189,7 @@ const GO: ProgramTable = {
   mod: {
     commands: {
       ...rows('tidy download vendor', { other: true, does: 'install host write:.' }),
-      ...rows('init edit', { other: true, does: 'write:.' }),
+      ...rows('init edit', { other: true, does: 'edit:go.mod' }),
       ...rows('graph verify why', { other: true }),
     },
   },
@@ -323,6 +323,13 @@ export const PACKAGES: ProgramTable = {
   rustc: { other: true, options: '-o,--out-dir=write --version,-V!stop', args: 'read*', does: 'write:.' },
   rustfmt: { other: true, options: '--check', args: 'edit*' },
   go: { options: '', commands: GO },
+  ...rows('goimports gofumpt', {
+    other: true,
+    options: '-w -d -l -e -v -extra -format-only -local,-lang,-modpath,-srcdir=text',
+    args: 'read*:.',
+    also: '-w=write',
+    long: true,
+  }),
   gofmt: { other: true, options: '-w -d -l -s -r=text', args: 'read*:.', also: '-w=write' },
   gem: {
     commands: {
