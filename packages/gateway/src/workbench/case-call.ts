@@ -2,6 +2,7 @@
 
 import { canonicalize, DOORS, sha256Hex, type Door, type Json } from '@tollgate/evidence'
 import type { Place, Reader } from '@tollgate/kernel/policy'
+import { readFiles, type CaseFiles } from './case-place.ts'
 import type { CaseBrowser, CaseCall } from './case.ts'
 
 /** The values for calls that do not set them. */
@@ -10,6 +11,7 @@ export interface CallDefaults {
   readonly session: string
   readonly door: Door
   readonly context: Json | undefined
+  readonly files: CaseFiles | undefined
 }
 
 /** The values if the file has no `defaults`. */
@@ -18,6 +20,7 @@ export const CALL_DEFAULTS: CallDefaults = {
   session: 'case',
   door: 'mcp',
   context: undefined,
+  files: undefined,
 }
 
 const CALL_FIELDS = [
@@ -32,6 +35,7 @@ const CALL_FIELDS = [
   'sources',
   'browser',
   'delegation',
+  'files',
 ] as const
 
 /** Reads a call; undefined if it is unusable. */
@@ -53,6 +57,7 @@ export function readCall(reader: Reader, place: Place, defaults: CallDefaults): 
     sources: fields.sources ? readSources(reader, fields.sources) : [],
     browser: fields.browser && readBrowser(reader, fields.browser),
     delegation: text(fields.delegation, '`delegation`'),
+    files: fields.files ? readFiles(reader, fields.files) : defaults.files,
   }
 }
 

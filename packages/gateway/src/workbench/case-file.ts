@@ -10,6 +10,7 @@ import {
   type Reader,
 } from '@tollgate/kernel/policy'
 import { CALL_DEFAULTS, readContext } from './case-call.ts'
+import { readFiles } from './case-place.ts'
 import {
   CALL_STEP,
   isThere,
@@ -69,9 +70,9 @@ function unknownRules(reader: Reader, named: readonly NamedRule[], { rules }: Po
 }
 
 function readDefaults(reader: Reader, place: Place | undefined): CaseReading {
-  const names = ['principal', 'session', 'door', 'context', 'tenant', 'at'] as const
+  const names = ['principal', 'session', 'door', 'context', 'tenant', 'at', 'files'] as const
   const fields = (place && reader.fields(place, names)) ?? {}
-  const { principal, session, door, context, tenant, at } = fields
+  const { principal, session, door, context, tenant, at, files } = fields
   return {
     reader,
     calls: {
@@ -79,6 +80,7 @@ function readDefaults(reader: Reader, place: Place | undefined): CaseReading {
       session: (session && reader.text(session, '`session`')) ?? CALL_DEFAULTS.session,
       door: (door && reader.word(door, '`door`', DOORS)) ?? CALL_DEFAULTS.door,
       context: context && readContext(reader, context),
+      files: files && readFiles(reader, files),
     },
     tenant: (tenant && reader.text(tenant, '`tenant`')) ?? 'default',
     at: (at && readMoment(reader, at)) ?? START,

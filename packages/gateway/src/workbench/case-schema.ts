@@ -52,6 +52,14 @@ const BROWSER = record({
   destination: TEXT,
 })
 
+const FILES = record({
+  project: about('The directory that the agent works in. Default: /project.', TEXT),
+  cwd: about('The working directory. Default: the project.', TEXT),
+  home: about('The home directory. Default: /home/user.', TEXT),
+  gate: about('Directories and files of the gateway.', someOf(TEXT)),
+  links: about('The target of each link, by its path.', { type: 'object', additionalProperties: TEXT }),
+})
+
 const CALL = record(
   {
     tool: about('The name of the tool, such as `fs/read_file`.', TEXT),
@@ -68,6 +76,7 @@ const CALL = record(
     ),
     browser: about('The data of a browser call.', BROWSER),
     delegation: about('The name of a delegation from an earlier step.', TEXT),
+    files: about('The files that the call can name. Without it the gateway does not see them.', FILES),
   },
   'tool',
 )
@@ -161,6 +170,7 @@ export const CASE_SCHEMA: JsonObject = {
           context: CONTEXT,
           tenant: TEXT,
           at: about('The start time of cases.', MOMENT),
+          files: FILES,
         }),
       ),
       cases: {

@@ -4,6 +4,7 @@ import { signDelegation } from '@tollgate/evidence'
 import { postObservation, type ToolCall } from '@tollgate/kernel'
 import { registerDelegation, revokeDelegation } from '@tollgate/kernel/admin'
 import type { CaseCall, DelegateStep } from './case.ts'
+import { placeIn } from './case-place.ts'
 import { CASE_LEDGER, type Stage } from './stage.ts'
 
 /** Ids of delegations by their name in the case. */
@@ -17,8 +18,8 @@ export interface CaseSending {
 
 /** The call as a door passes it to the kernel. */
 export function toolCall({ stage, tenant, delegations }: CaseSending, call: CaseCall): ToolCall {
-  const { tool, args, raw, principal, claims, session, door, context, sources, delegation } = call
-  return {
+  const { tool, args, raw, principal, claims, session, door, context, sources, delegation, files } = call
+  const sent: ToolCall = {
     caller: { tenant, principal },
     door,
     assurance: 'enforced',
@@ -32,6 +33,7 @@ export function toolCall({ stage, tenant, delegations }: CaseSending, call: Case
     ...(delegation !== undefined && { delegation: delegations.get(delegation) ?? delegation }),
     ...(call.browser && { browser: browserOf(stage, tenant, call.browser) }),
   }
+  return files ? { ...sent, place: placeIn(stage.kernel, sent, files) } : sent
 }
 
 function browserOf(

@@ -2,6 +2,7 @@
 
 import type { Door, Effect, EffectClass, Json, ReasonCode, LadderStep, Verdict } from '@tollgate/evidence'
 import type { Mistake, Policy } from '@tollgate/kernel/policy'
+import type { CaseFiles } from './case-place.ts'
 
 /** A parsed case file. */
 export interface CaseFile {
@@ -97,6 +98,8 @@ export interface CaseCall {
   readonly sources: readonly Json[]
   readonly browser: CaseBrowser | undefined
   readonly delegation: string | undefined
+  /** The files that the call can name; undefined if the door does not see them. */
+  readonly files: CaseFiles | undefined
 }
 
 /** The data of a browser call. */

@@ -96,6 +96,7 @@ describe('a case file', () => {
       sources: [],
       browser: undefined,
       delegation: undefined,
+      files: undefined,
     })
   })
 
