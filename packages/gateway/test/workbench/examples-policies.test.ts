@@ -47,6 +47,7 @@ describe('published policies', () => {
       'coding-agent.yaml',
       'database-analyst.yaml',
       'deployer.yaml',
+      'developer.yaml',
       'eu-transfer.yaml',
       'framework-tools.yaml',
       'full.yaml',
