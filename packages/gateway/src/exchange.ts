@@ -38,6 +38,8 @@ export interface LocalFiles {
   readonly home: string
   /** The directories of the gateway itself. */
   readonly gate: readonly string[]
+  /** Milliseconds for all paths of a call; a path that takes longer is unresolved. Default: one second. */
+  readonly patience?: number
 }
 
 export interface Reply {

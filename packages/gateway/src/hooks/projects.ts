@@ -26,7 +26,9 @@ export class Projects {
   ): Promise<ToolCall['place']> {
     const project = this.#begun.get(owner)
     if (!local || project === undefined) return undefined
-    const place = await placeOf(kernel, call, { ...local, cwd: cwd ?? project, project })
+    const { home, gate, patience } = local
+    const directories = { home, gate, cwd: cwd ?? project, project }
+    const place = await placeOf(kernel, call, directories, patience === undefined ? {} : { patience })
     // With an empty name, every path would begin with the project.
     const isKnown = place.project !== undefined && place.cwd !== undefined && place.home !== undefined
     return isKnown ? place : undefined

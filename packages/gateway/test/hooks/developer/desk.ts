@@ -76,7 +76,7 @@ export async function createDesk(policy: string = POLICY): Promise<Desk> {
         ...{ kernel: rig.kernel, client, log: silent, traceparent: undefined },
         caller: { tenant: 'default', principal },
         wait: () => ({ left: 0, signal: new AbortController().signal, watch: () => () => undefined }),
-        local: { home, gate: [gate, join(home, '.config/tollgate')] },
+        local: { home, gate: [gate, join(home, '.config/tollgate')], patience: 600_000 },
       }
       return client.write(read, await answerHook(question, read))
     },
