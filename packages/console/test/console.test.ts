@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { definitionOf } from '@tollgate/kernel/admin'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { faultsOf } from './axe.ts'
 import { SHOP } from './story.ts'
 import { browserPath, ConsoleBrowser, signIn, startGateway, type ConsoleRig } from './rig.ts'
 
@@ -406,6 +407,24 @@ describe.skipIf(browserPath === undefined)('the console', () => {
     }
     expect(await page.locator('pre.json').innerText()).toContain('u{202e}')
     expect(await page.evaluate(() => 'hit' in globalThis)).toBe(false)
+  })
+
+  it('has nothing to find for axe, in a wide light window and on a dark phone', async () => {
+    const { approval } = await rig.call('mail/send', { to: 'eli@news.example.org' })
+    const { receipt } = await rig.call('disk/format')
+    const windows = [
+      { colorScheme: 'light', viewport: { width: 1440, height: 900 } },
+      { colorScheme: 'dark', viewport: { width: 360, height: 700 } },
+    ] as const
+    for (const options of windows) {
+      const person = await browser.signedIn(operator, '/console/live', { ...options, bypassCSP: true })
+      for (const place of ['live', `approvals/${approval ?? ''}`, `call/${receipt}`, 'freeze']) {
+        await person.goto(`${rig.url}/console/${place}`)
+        await person.locator('main[data-ready="true"] h1:visible').first().waitFor()
+        expect(await faultsOf(person), `${place} in ${options.colorScheme}`).toEqual([])
+      }
+      await person.context().close()
+    }
   })
 
   it('no page had a fault, and none reached another host', () => {
