@@ -106,6 +106,14 @@ export async function startServer(): Promise<TestServer> {
     process.kill(whole ? -ending.pid : ending.pid, signal)
     await ended
   }
+  // It is in a group of its own, so it would outlive a run that is interrupted.
+  const orphan = (): void => {
+    if (child?.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+      process.kill(-child.pid, 'SIGKILL')
+    }
+    rmSync(folder, { recursive: true, force: true })
+  }
+  process.once('exit', orphan)
   await start()
   return {
     port,
@@ -118,6 +126,7 @@ export async function startServer(): Promise<TestServer> {
     start,
     kill: () => end('SIGKILL', true),
     async stop() {
+      process.off('exit', orphan)
       await end('SIGQUIT', false)
       rmSync(folder, { recursive: true, force: true })
     },
