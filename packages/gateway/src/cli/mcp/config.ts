@@ -1,15 +1,15 @@
 // Reads the configuration of an MCP client: `mcpServers` of Claude and Cursor, `servers` of VS Code. Reports problems in the file.
 // Never repeats a value that may be a secret.
 
-import type { Json, JsonObject } from '@tollgate/evidence'
+import { isList, type Json, type JsonObject } from '@tollgate/evidence'
 import type { ServerAddress } from '../../mcp/server/upstream.ts'
 import type { Severity } from '../../tools/finding.ts'
 import { isObject } from '../../tools/offer.ts'
-import { entryIn, readTree } from '../setup/clients/entries.ts'
 import { plainJson } from './jsonc.ts'
 import { packageFindings } from './packages.ts'
 import { secretsIn, textsIn } from './secrets.ts'
 import { CommandError } from '../program/terminal.ts'
+import { wrappedIn, type Program } from '../program/wrapped.ts'
 
 /** A problem in a configuration, or in using it. */
 export interface ConfigFinding {
@@ -56,10 +56,18 @@ export function readClientConfig(text: string, environment: NodeJS.ProcessEnv): 
 
 /** An entry with the program that `tollgate mcp --` starts: the wrapper would need a gateway, and start one. */
 function unwrapped(entry: Json): { readonly entry: Json; readonly name?: string | undefined } {
-  if (!isObject(entry)) return { entry }
-  const state = entryIn(readTree(JSON.stringify({ it: entry }), 'json'), ['it'])?.state
-  if (state?.is !== 'wrapped') return { entry }
-  return { entry: { ...entry, ...state.inner }, name: state.name }
+  const program = isObject(entry) ? programIn(entry) : undefined
+  const wrapped = program && wrappedIn(program)
+  if (!isObject(entry) || !wrapped) return { entry }
+  return { entry: { ...entry, ...wrapped.inner }, name: wrapped.name }
+}
+
+/** Zed also knows `command: { path, args }`. */
+function programIn({ command, args = [] }: JsonObject): Program | undefined {
+  if (isObject(command)) return programIn({ command: command['path'] ?? null, args: command['args'] ?? [] })
+  const words = isList(args) ? args.filter((word) => typeof word === 'string') : undefined
+  if (typeof command !== 'string' || !isList(args) || words?.length !== args.length) return undefined
+  return { command, args: words }
 }
 
 function parse(text: string): Json {

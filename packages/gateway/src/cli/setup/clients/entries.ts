@@ -2,15 +2,10 @@
 
 import type { Place } from '../changes/journal.ts'
 import type { ClientFile } from './clients.ts'
+import { wrappedIn, type Program } from '../../program/wrapped.ts'
 import { readJsonTree } from './json-tree.ts'
 import { readTomlTree } from './toml-tree.ts'
 import { memberOf, nodeAt, textIn, textMembers, textsOf, type Node, type Table } from './tree.ts'
-
-/** A server that a client starts. */
-export interface Program {
-  readonly command: string
-  readonly args: readonly string[]
-}
 
 /** A server of a configuration. */
 export interface Entry {
@@ -109,21 +104,4 @@ function programNodes(entry: Table): ProgramNodes | undefined {
   if (!args && table.members.some((each) => each.key === 'args')) return undefined
   const commandKey = table.members.find((each) => each.key === key)?.at ?? command.start
   return { table, command, commandKey, args }
-}
-
-const OURS = /(?:^|[/\\])tollgate(?:\.mjs|\.cmd|\.exe)?$/
-
-/** Returns what `tollgate mcp --` starts; undefined if the program is another one. */
-function wrappedIn({
-  command,
-  args,
-}: Program): { readonly inner: Program; readonly name: string | undefined } | undefined {
-  const words = [command, ...args]
-  const at = words.findIndex((word, i) => i > 0 && word === 'mcp' && OURS.test(words[i - 1] ?? ''))
-  const end = at === -1 ? -1 : words.indexOf('--', at)
-  const [inner, ...rest] = end === -1 ? [] : words.slice(end + 1)
-  if (inner === undefined) return undefined
-  const named = words.slice(at, end).indexOf('--name')
-  const name = named === -1 ? undefined : words[at + named + 1]
-  return { inner: { command: inner, args: rest }, name }
 }
