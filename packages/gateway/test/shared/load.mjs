@@ -9,9 +9,9 @@ import { openKeyring } from '../../dist/src/keyring.js'
 import { openGateway } from '../../dist/src/open.js'
 
 const config = JSON.parse(process.argv[2] ?? '{}')
-const CALLERS = 4
+const CALLERS = 3
 /** Faults need some calls in flight, not a busy machine. */
-const PAUSE_MS = 15
+const PAUSE_MS = 60
 const tell = (line) => writeSync(1, `${JSON.stringify(line)}\n`)
 const caller = { tenant: 'default', principal: 'agent:a' }
 let calls = 0
