@@ -62,6 +62,9 @@ const { outputFiles, metafile } = await build({
   write: false,
 })
 const files = new Map([['LICENSES.txt', licences([...Object.keys(metafile.inputs), ...pageInputs])]])
+// `tollgate setup` of coding agents offers this policy.
+for (const name of ['developer.yaml', 'developer.test.yaml'])
+  files.set(name, readFileSync(join(root, 'examples/policies', name), 'utf8'))
 for (const { path, text } of outputFiles) files.set(basename(path), await commonJs(text))
 write(files)
 // Tells a test what a command loads. Not part of the package.

@@ -1,6 +1,7 @@
 // The policy for developers: a day of ordinary work passes with at most three questions, and nothing harmful passes.
 
 import { expect, test } from 'vitest'
+import { CANARY } from '../../../src/hooks/tools.ts'
 import { readDay } from './day.ts'
 import { createDesk } from './desk.ts'
 
@@ -38,3 +39,8 @@ test('no harmful call passes, whatever happened before', async () => {
   expect(wrong).toEqual([])
   expect(calls.length).toBeGreaterThanOrEqual(60)
 }, 120_000)
+
+test('the canary of `tollgate doctor` is denied, although the policy asks about every unknown tool', async () => {
+  const desk = await createDesk()
+  expect(await desk.ask('ts', 's', { tool: CANARY.name, args: {} })).toMatchObject({ verdict: 'DENY' })
+})

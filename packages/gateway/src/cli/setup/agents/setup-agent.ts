@@ -23,6 +23,7 @@ import { firstTokenOf } from '../setup-apply.ts'
 import { agentFolder, agentOf, type Agent } from './agents.ts'
 import { BY_HAND, codexHome, planFor, type AgentPlan } from './agent-plan.ts'
 import { listHooks } from './codex-trust.ts'
+import { DEVELOPER_POLICY } from './developer-policy.ts'
 import { entryMark } from './hook-script.ts'
 import { findCurl, install, installedToken, isInstalled, partsIn, type HookGateway } from './install.ts'
 import { limitsOf } from './limits.ts'
@@ -239,7 +240,8 @@ async function sayNext(
   if (!text.includes('builtin/')) {
     terminal.warn(
       `your policy has no rules for the tools of ${agent.name}, so every call is denied`,
-      'add rules for `builtin/shell`, `builtin/read`, `builtin/edit` and so on: see docs/coding-agents.md',
+      `begin with the policy for developers: \`tollgate policy activate ${shown(DEVELOPER_POLICY)} --copy\``,
+      'or add rules for `builtin/shell`, `builtin/read`, `builtin/edit` and so on: see docs/coding-agents.md',
       `or look first: \`tollgate policy observe --principal agent:${agent.id} --for 4h\``,
     )
   }
