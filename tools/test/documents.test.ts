@@ -40,7 +40,7 @@ describe('every document', () => {
   })
 
   it('has only blocks that say what they are', () => {
-    const known = ['text', 'sh', 'json', 'yaml', 'ts', 'ini', 'txtar', ...Object.keys(ELSEWHERE)]
+    const known = ['text', 'sh', 'json', 'yaml', 'ts', 'txtar', ...Object.keys(ELSEWHERE)]
     expect(BLOCKS.filter(({ language }) => !known.includes(language)).map(({ place }) => place)).toEqual([])
     for (const file of Object.values(ELSEWHERE))
       expect(readdirSync(join(ROOT, file, '..'))).toContain(file.split('/').at(-1))
@@ -96,11 +96,6 @@ describe('a block', () => {
     const value = parseJson(text)
     if (!isObject(value)) throw new Error('not an object')
     expect(await jsonProblem(value)).toBeUndefined()
-  })
-
-  it.each(written('ini'))('starts a command that exists: %s', async (_, { text }) => {
-    const [, command = ''] = /^ExecStart=\S*\/(tollgate .*)$/m.exec(text) ?? []
-    expect(await commandProblem(command)).toBeUndefined()
   })
 
   it.each(written('txtar'))('is a vector: %s', (_, { file, text }) => {

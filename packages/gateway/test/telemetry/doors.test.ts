@@ -7,6 +7,7 @@ import { createApiRig, type ApiRig } from '../api/rig.ts'
 import { closeAll, createServedRig, request } from '../serve/serve-rig.ts'
 import type { Peer } from '../mcp/peers.ts'
 import { openDoorsRig, type DoorsRig } from './doors-rig.ts'
+import { alertNames, monitoringQueries, readDocument, usedIn } from './monitoring.ts'
 import { readExposition, type ReadFamily } from './prometheus.ts'
 
 type Scrape = ReadonlyMap<string, ReadFamily>
@@ -254,6 +255,41 @@ describe('the decision log', () => {
     expect(rig.decisions()).toContain('invented-')
     expect(rig.decisions().replaceAll(`s-${SECRET}`, '')).not.toContain(SECRET)
     expect(rig.decisions()).not.toContain('4711')
+  })
+})
+
+describe('the alerts and the dashboard', () => {
+  test.each(monitoringQueries())('ask only for metrics and labels that exist: %s', (_, query) => {
+    const used = usedIn(query)
+    expect(used.size).toBeGreaterThan(0)
+    for (const [name, labels] of used) {
+      const family = name.replace(/_(?:bucket|sum|count)$/, '')
+      // Sound: a name that is no family fails below.
+      const known = FAMILIES[family as FamilyName] as (typeof FAMILIES)[FamilyName] | undefined
+      expect(known, name).toBeDefined()
+      const samples = scrapes.flatMap((scrape) => scrape.get(family)?.samples ?? [])
+      const seen = new Set(
+        samples.filter((each) => each.name === name).flatMap(({ labels: own }) => Object.keys(own)),
+      )
+      if (ELSEWHERE[family as FamilyName] === undefined)
+        expect(samples.map((each) => each.name)).toContain(name)
+      for (const [label, value] of labels) {
+        if (label === 'instance') continue
+        expect([...seen, ...Object.keys(known?.labels ?? {})], `${name}: ${label}`).toContain(label)
+        const values = known?.labels[label]
+        if (value !== undefined && Array.isArray(values)) expect(values).toContain(value)
+      }
+    }
+  })
+
+  test('alert for each thing that denies every call', () => {
+    const names = monitoringQueries().map(([name]) => name)
+    for (const name of ['TollgateDown', 'TollgateLedgerPoisoned', 'TollgateFrozen'])
+      expect(names).toContain(name)
+  })
+
+  test.each(alertNames())('%s has a row for the person on call', (name) => {
+    expect(readDocument('docs/operating.md')).toContain(`| \`${name}\``)
   })
 })
 
