@@ -4,7 +4,7 @@
 import type { DoorRequest } from '../exchange.ts'
 import type { Credentials } from './signed-in.ts'
 
-type Asked = Pick<DoorRequest, 'method' | 'header'>
+type AskedByPage = Pick<DoorRequest, 'method' | 'header'>
 
 /** The header with the key of the session. Another origin cannot set it without a preflight, and no preflight allows cookies. */
 const KEY_HEADER = 'tollgate-console'
@@ -12,7 +12,7 @@ const KEY_HEADER = 'tollgate-console'
 export const ACTIVE_HEADER = 'tollgate-console-active'
 
 /** Whether a request comes from a page of this gateway: by its origin, or for a read by what the browser says about the page. */
-export function isFromOwnPage({ method, header }: Asked, scheme: 'http' | 'https'): boolean {
+export function isFromOwnPage({ method, header }: AskedByPage, scheme: 'http' | 'https'): boolean {
   const site = header('sec-fetch-site')
   if (site !== undefined && site !== 'same-origin') return false
   const origin = header('origin')?.toLowerCase()
@@ -23,12 +23,12 @@ export function isFromOwnPage({ method, header }: Asked, scheme: 'http' | 'https
 }
 
 /** Browsers share cookies between the ports of a host, so two gateways on one machine need two names. */
-function cookieName({ header }: Asked): string {
+function cookieName({ header }: AskedByPage): string {
   return `tollgate-console-${/:([0-9]{1,5})$/.exec(header('host') ?? '')?.[1] ?? 'default'}`
 }
 
 /** The cookie and the key of a request. A cookie that is there twice counts as none: another site may have set one of them. */
-export function credentialsIn(asked: Asked): Partial<Credentials> {
+export function credentialsIn(asked: AskedByPage): Partial<Credentials> {
   const name = cookieName(asked)
   const given = (asked.header('cookie') ?? '')
     .split(';')
@@ -40,7 +40,7 @@ export function credentialsIn(asked: Asked): Partial<Credentials> {
 }
 
 /** The value of `set-cookie`. It ends with the browser, or after `seconds`. */
-export function setCookie(asked: Asked, cookie: string, { seconds, secure }: CookieOptions): string {
+export function setCookie(asked: AskedByPage, cookie: string, { seconds, secure }: CookieOptions): string {
   const parts = [`${cookieName(asked)}=${cookie}`, 'Path=/console', 'HttpOnly', 'SameSite=Strict']
   return [...parts, `Max-Age=${seconds}`, ...(secure ? ['Secure'] : [])].join('; ')
 }

@@ -3,7 +3,7 @@
 
 import type { Effect } from '@tollgate/evidence'
 import type { Log } from '../log.ts'
-import type { LineSink } from './line-sink.ts'
+import type { LogSink } from './line-sink.ts'
 import type { SeenCall } from './meter.ts'
 
 export interface DecisionLog {
@@ -14,7 +14,7 @@ export interface DecisionLog {
 }
 
 interface DecisionLogOptions {
-  readonly sink: LineSink
+  readonly sink: LogSink
   readonly log: Log
   /** Counts lines. */
   readonly count: (outcome: 'written' | 'dropped', lines: number) => void
@@ -30,7 +30,7 @@ const PATIENCE = 2000
 // A name comes from a caller, and a person reads the log on a terminal.
 const UNSEEN = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g
 
-type Fields = Readonly<Record<string, string | number | undefined>>
+type LineFields = Readonly<Record<string, string | number | undefined>>
 
 /** Starts to write lines into a sink. */
 export function startDecisionLog(options: DecisionLogOptions): DecisionLog {
@@ -45,7 +45,7 @@ export function startDecisionLog(options: DecisionLogOptions): DecisionLog {
     count('dropped', lines)
   }
 
-  function add(fields: Fields): void {
+  function add(fields: LineFields): void {
     if (waiting.length >= MAX_WAITING) return drop(1)
     waiting.push(lineOf(fields))
     writing ??= writeAll().finally(() => (writing = undefined))
@@ -92,7 +92,7 @@ export function startDecisionLog(options: DecisionLogOptions): DecisionLog {
   }
 }
 
-function decisionFields(call: SeenCall): Fields {
+function decisionFields(call: SeenCall): LineFields {
   const { door, assurance, tool, session, principal, decided, arrived, judged, recorded } = call
   const { verdict, reason, rung, rule, receipt, approval } = decided
   return {
@@ -104,7 +104,7 @@ function decisionFields(call: SeenCall): Fields {
   }
 }
 
-function lineOf(fields: Fields): string {
+function lineOf(fields: LineFields): string {
   const entries = Object.entries({ time: new Date().toISOString(), ...fields }).map(([name, value]) => [
     name,
     typeof value === 'string' && value.length > MAX_NAME ? `${value.slice(0, MAX_NAME)}…` : value,

@@ -5,7 +5,7 @@ import { open, stat, type FileHandle } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { GatewayError } from '../error.ts'
 
-export interface LineSink {
+export interface LogSink {
   /** Appends whole lines. Rejects if one of them could not be written. Called again only after it has settled. */
   write(text: string): Promise<void>
   close(): Promise<void>
@@ -20,7 +20,7 @@ const WITHOUT_WAITING = constants.O_NONBLOCK
  *
  * @throws GatewayError `CONFIG_INVALID` if the path cannot be opened as a file.
  */
-export async function openLineFile(path: string): Promise<LineSink> {
+export async function openLineFile(path: string): Promise<LogSink> {
   let file = await openFile(path).catch((cause: unknown) => {
     // Sound: file system errors have a code, as has our own.
     const { code } = cause as NodeJS.ErrnoException
@@ -68,7 +68,7 @@ async function openFile(path: string): Promise<FileHandle> {
 }
 
 /** Writes to a stream of this process. A reader that goes away ends the log, not the gateway. */
-export function openLineStream(stream: Writable): LineSink {
+export function openLineStream(stream: Writable): LogSink {
   // Commands end when their output is closed. A gateway does not.
   stream.removeAllListeners('error')
   stream.on('error', () => undefined)

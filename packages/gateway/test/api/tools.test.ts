@@ -255,8 +255,8 @@ describe('many thousands of names', () => {
     expect(one.more).toBe(0)
     const flood = await list(rig, '?server=flood')
     expect(flood.servers.map((each) => each.tools.length)).toEqual([MAX_LISTED])
-    expect(await list(rig, '?state=pinned')).toEqual({ servers: [], more: 0 })
-    expect(await list(rig, '?server=none')).toEqual({ servers: [], more: 0 })
+    expect(await list(rig, '?state=pinned')).toEqual({ servers: [], more: 0, failed_starts: [] })
+    expect(await list(rig, '?server=none')).toEqual({ servers: [], more: 0, failed_starts: [] })
     await script(rig, `auditor GET /v1/tools?state=odd\nstatus 400`)
   })
 

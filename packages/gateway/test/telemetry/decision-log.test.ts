@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { silent, type Log } from '../../src/log.ts'
 import { startDecisionLog, type DecisionLog } from '../../src/telemetry/decision-log.ts'
-import { openLineFile, openLineStream, type LineSink } from '../../src/telemetry/line-sink.ts'
+import { openLineFile, openLineStream, type LogSink } from '../../src/telemetry/line-sink.ts'
 import type { SeenCall } from '../../src/telemetry/meter.ts'
 import { newFolder } from '../gateway-rig.ts'
 
@@ -28,7 +28,7 @@ interface Opened {
   readonly messages: string[]
 }
 
-function start(sink: LineSink, patience = 2000): Opened {
+function start(sink: LogSink, patience = 2000): Opened {
   const counted = { written: 0, dropped: 0 }
   const messages: string[] = []
   const log: Log = (_, message) => void messages.push(message)
@@ -37,7 +37,7 @@ function start(sink: LineSink, patience = 2000): Opened {
 }
 
 /** A sink in memory that fails while `fault` is set, and is slow until `release` is called. */
-function memorySink(): LineSink & {
+function memorySink(): LogSink & {
   lines(): Record<string, unknown>[]
   fault?: Error
   hold?: Promise<void>

@@ -17,11 +17,11 @@ export interface Batch {
   /** Private records by name; undefined removes one. */
   readonly records: ReadonlyMap<string, string | undefined>
   /** For a ledger with other writers: the names, and the prefixes of names, that its decisions depend on. */
-  readonly basis?: Basis
+  readonly basis?: BatchBasis
 }
 
 /** The names that a batch was decided on. If another writer has changed one meanwhile, the batch is refused. */
-interface Basis {
+interface BatchBasis {
   readonly names: ReadonlySet<string>
   readonly prefixes: readonly string[]
 }

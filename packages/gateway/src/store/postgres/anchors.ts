@@ -5,26 +5,26 @@ import { sha256Hex } from '@tollgate/evidence'
 import { ALONE, anchorOf, FOLLOWED, isFollowed } from '../anchors.ts'
 import { readObject } from '../fsck-report.ts'
 import { bytes } from '../tiles.ts'
-import type { Ask } from './tree.ts'
+import type { SqlQuery } from './tree.ts'
 
 const AT_ONCE = 1000
 const RARE = "kind NOT IN ('decision', 'effect')"
 
 /** The newest entry about a name. */
-interface Word {
+interface AnchorWord {
   readonly index: number
   /** No other kind of entry anchors the name. */
   readonly alone: boolean
 }
 
 /** Returns the first anchor that does not match the entries, as a sentence; undefined if all of them do. */
-export async function problemWithAnchors(ask: Ask): Promise<string | undefined> {
+export async function problemWithAnchors(ask: SqlQuery): Promise<string | undefined> {
   const words = await newestWords(ask)
   return (await misled(ask, words)) ?? (await invented(ask, words)) ?? (await usedAnswer(ask))
 }
 
-async function newestWords(ask: Ask): Promise<ReadonlyMap<string, Word>> {
-  const words = new Map<string, Word>()
+async function newestWords(ask: SqlQuery): Promise<ReadonlyMap<string, AnchorWord>> {
+  const words = new Map<string, AnchorWord>()
   for (let after = -1; ;) {
     const rows = await ask(
       `SELECT idx, kind, payload FROM entries WHERE kind = ANY ($1::text[]) AND ${RARE} AND idx > $2 ORDER BY idx LIMIT ${AT_ONCE}`,
@@ -39,7 +39,7 @@ async function newestWords(ask: Ask): Promise<ReadonlyMap<string, Word>> {
   }
 }
 
-async function misled(ask: Ask, words: ReadonlyMap<string, Word>): Promise<string | undefined> {
+async function misled(ask: SqlQuery, words: ReadonlyMap<string, AnchorWord>): Promise<string | undefined> {
   const names = [...words.keys()]
   for (let at = 0; at < names.length; at += AT_ONCE) {
     const page = names.slice(at, at + AT_ONCE)
@@ -58,7 +58,7 @@ async function misled(ask: Ask, words: ReadonlyMap<string, Word>): Promise<strin
 const PREFIXES = ['freeze', 'policy', 'pin', 'token', 'delegation', 'answer']
 
 /** An anchor of these names without an entry. */
-async function invented(ask: Ask, words: ReadonlyMap<string, Word>): Promise<string | undefined> {
+async function invented(ask: SqlQuery, words: ReadonlyMap<string, AnchorWord>): Promise<string | undefined> {
   for (const prefix of PREFIXES) {
     const rows = await ask('SELECT name FROM anchors WHERE name >= $1 AND name < $2', [
       `${prefix}\n`,
@@ -71,7 +71,7 @@ async function invented(ask: Ask, words: ReadonlyMap<string, Word>): Promise<str
 }
 
 /** An answer that looks unused although a decision has used it. */
-async function usedAnswer(ask: Ask): Promise<string | undefined> {
+async function usedAnswer(ask: SqlQuery): Promise<string | undefined> {
   const answers = await ask(
     `SELECT anchors.name, anchors.idx, entries.payload FROM anchors JOIN entries ON entries.idx = anchors.idx
      WHERE anchors.name >= $1 AND anchors.name < $2 AND entries.kind = 'approval'

@@ -6,7 +6,7 @@ import { continueTree, envelopeOf } from '../tiles.ts'
 import { forDriver } from './insert.ts'
 import { prefixOf } from './ids.ts'
 import { createTables } from './schema.ts'
-import { openSession, type DatabasePlace, type Session } from './session.ts'
+import { openSession, type DatabasePlace, type SqlSession } from './session.ts'
 import { readSettings, requireSafe } from './settings.ts'
 
 /** The rows of a ledger with one writer. */
@@ -68,7 +68,7 @@ export async function fillTables(
 }
 
 async function fillEntries(
-  session: Session,
+  session: SqlSession,
   rows: LedgerRows,
   onProgress: (done: number, total: number) => void,
 ): Promise<{ readonly newest: ChainHead; readonly newestTime: number }> {
@@ -95,7 +95,7 @@ async function fillEntries(
   return { newest, newestTime }
 }
 
-async function fillOthers(session: Session, rows: LedgerRows): Promise<void> {
+async function fillOthers(session: SqlSession, rows: LedgerRows): Promise<void> {
   for (const page of pages(rows.tiles()))
     await insert(
       session,
@@ -123,7 +123,7 @@ const ENTRY = ['bigint', 'text', 'bigint', 'text', 'bigint', 'bytea', 'bytea', '
 
 /** Inserts rows, given as lists of values in the order of the columns. */
 async function insert(
-  session: Session,
+  session: SqlSession,
   table: string,
   types: readonly string[],
   rows: readonly (readonly unknown[])[],

@@ -5,7 +5,7 @@ import { KernelError } from '@tollgate/kernel'
 import { GatewayError } from '../../error.ts'
 import { damaged } from '../heads.ts'
 import { bytes, split, type TiledTree } from '../tiles.ts'
-import type { Row } from './session.ts'
+import type { SqlRow } from './session.ts'
 
 /** The head row. */
 export interface Head {
@@ -19,7 +19,7 @@ export interface Head {
 export const HEAD: string = 'SELECT size, peaks, batch, newest_time FROM head'
 
 /** The head in a row. @throws GatewayError `LEDGER_DAMAGED`. */
-export function headOf(row: Row | undefined): Head {
+export function headOf(row: SqlRow | undefined): Head {
   const size = row?.['size']
   if (typeof size !== 'number') throw damaged('it has no head')
   return {
@@ -42,7 +42,7 @@ export function rootOf(size: number, peaks: Uint8Array): string {
 }
 
 /** The names that a batch has changed. */
-export function namesIn(row: Row): readonly string[] {
+export function namesIn(row: SqlRow): readonly string[] {
   const names = row['names']
   if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names
   throw damaged('a batch has no list of names')

@@ -6,14 +6,14 @@ import type { Seal } from '../seal.ts'
 import type { TiledTree } from '../tiles.ts'
 import { prefixOf } from './ids.ts'
 import { ANNOUNCE } from './link.ts'
-import type { Session } from './session.ts'
+import type { SqlSession } from './session.ts'
 
 /** An entry with its signature and leaf. */
 export interface SealedEntry extends Seal {
   readonly entry: Entry
 }
 
-interface Insertion {
+interface BatchInsertion {
   readonly batch: Batch
   readonly sealed: readonly SealedEntry[]
   readonly tiles: ReturnType<TiledTree['append']>
@@ -52,7 +52,7 @@ b AS (INSERT INTO batches SELECT $11, $1, $30::text[] WHERE EXISTS (SELECT 1 FRO
 SELECT ${ANNOUNCE} FROM h`
 
 /** Stores a batch in the open transaction. Returns false, and stores nothing, if the row of the writer or the head does not match. */
-export async function insertBatch(session: Session, insertion: Insertion): Promise<boolean> {
+export async function insertBatch(session: SqlSession, insertion: BatchInsertion): Promise<boolean> {
   const { batch, sealed, tiles, first, peaks, number, writer, epoch, token } = insertion
   const newest = sealed.at(-1)?.entry.encoded
   const times = newestTimes(insertion)
@@ -90,7 +90,7 @@ export async function insertBatch(session: Session, insertion: Insertion): Promi
 }
 
 /** The newest time up to each entry. Clocks of gateways differ, so the time of an entry can be before that of the previous one. */
-function newestTimes({ sealed, newestTime }: Insertion): readonly number[] {
+function newestTimes({ sealed, newestTime }: BatchInsertion): readonly number[] {
   let newest = newestTime
   return sealed.map(({ entry }) => (newest = Math.max(newest, Date.parse(entry.encoded.receipt.time))))
 }

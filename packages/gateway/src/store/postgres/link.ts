@@ -2,7 +2,7 @@
 // opened again when it is lost.
 
 import { GatewayError } from '../../error.ts'
-import { isLost, openSession, type DatabasePlace, type Session } from './session.ts'
+import { isLost, openSession, type DatabasePlace, type SqlSession } from './session.ts'
 
 /** How long a lost connection is opened again before the gateway gives up, in milliseconds. */
 export const GIVE_UP_MS = 30_000
@@ -17,11 +17,11 @@ export class Link {
   readonly #writer: string
   readonly #onNotice: () => void
   readonly #giveUpMs: number
-  #session: Session
+  #session: SqlSession
   #epoch: number
   #closed = false
 
-  private constructor(options: LinkOptions, session: Session, epoch: number) {
+  private constructor(options: LinkOptions, session: SqlSession, epoch: number) {
     this.#place = options.place
     this.#writer = options.writer
     this.#onNotice = options.onNotice
@@ -58,7 +58,7 @@ export class Link {
     return this.#session.isOpen && !this.#closed
   }
 
-  get session(): Session {
+  get session(): SqlSession {
     return this.#session
   }
 
@@ -114,14 +114,14 @@ interface LinkOptions {
 /** Announces a commit to the other gateways. Part of the transaction. */
 export const ANNOUNCE: string = `pg_notify('${CHANNEL}', current_schema())`
 
-async function listen(session: Session, { onNotice }: Pick<LinkOptions, 'onNotice'>): Promise<void> {
+async function listen(session: SqlSession, { onNotice }: Pick<LinkOptions, 'onNotice'>): Promise<void> {
   session.onNotice(onNotice)
   await session.query(`LISTEN ${CHANNEL}`)
 }
 
 /** Takes the lock of a writer. It belongs to the connection: the server releases it when the connection ends. */
 async function lock(
-  session: Session,
+  session: SqlSession,
   { place, writer }: Pick<LinkOptions, 'place' | 'writer'>,
   patience: number,
   old: number | undefined,
@@ -139,7 +139,7 @@ async function lock(
 }
 
 /** Ends the server process of the lost connection, which may still hold the lock and an open transaction. */
-async function endProcess(session: Session, old: number, writer: string): Promise<void> {
+async function endProcess(session: SqlSession, old: number, writer: string): Promise<void> {
   await session.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND application_name = $2',
     [old, `tollgate/writer ${writer}`],

@@ -2,8 +2,8 @@
 
 import pg from 'pg'
 import { GIVE_UP_MS } from './link.ts'
-import { clientOptions, faultOf, isLost, type DatabasePlace, type Row } from './session.ts'
-import type { Ask } from './tree.ts'
+import { clientOptions, faultOf, isLost, type DatabasePlace, type SqlRow } from './session.ts'
+import type { SqlQuery } from './tree.ts'
 
 const MAX_READERS = 3
 const PAUSE_MS = 50
@@ -13,9 +13,9 @@ const AGAIN_MS = 500
 /** Connections for reading. */
 export interface ReadPool {
   /** Runs one query. Reads again for a moment if the connection was lost. @throws GatewayError. */
-  readonly ask: Ask
+  readonly ask: SqlQuery
   /** As `ask`, but reads again until the server is back, for as long as a gateway waits for it. */
-  readonly askPatiently: Ask
+  readonly askPatiently: SqlQuery
   close(): Promise<void>
 }
 
@@ -24,15 +24,15 @@ export function openPool(place: DatabasePlace): ReadPool {
   const pool = new pg.Pool({ ...clientOptions(place, 'reader'), max: MAX_READERS, idleTimeoutMillis: 60_000 })
   // An idle connection that is lost is removed from the pool; the next query opens another.
   pool.on('error', () => undefined)
-  const once: Ask = async (sql, values = []) => {
+  const once: SqlQuery = async (sql, values = []) => {
     try {
-      const { rows } = await pool.query<Row>(sql, [...values])
+      const { rows } = await pool.query<SqlRow>(sql, [...values])
       return rows
     } catch (cause) {
       throw faultOf(cause)
     }
   }
-  const until = async (end: number, sql: string, values?: readonly unknown[]): Promise<readonly Row[]> => {
+  const until = async (end: number, sql: string, values?: readonly unknown[]): Promise<readonly SqlRow[]> => {
     for (;;) {
       try {
         return await once(sql, values)

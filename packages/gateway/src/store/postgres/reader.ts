@@ -5,8 +5,8 @@ import type { EntryFilter, LedgerEntry, LedgerView, Page, PageRequest, Payload }
 import { bytes } from '../tiles.ts'
 import { prefixesOf, prefixOf } from './ids.ts'
 import { envelopeIn, textOf, type RecordReader } from './records.ts'
-import type { Row } from './session.ts'
-import { nodeAt, rootAt, type Ask } from './tree.ts'
+import type { SqlRow } from './session.ts'
+import { nodeAt, rootAt, type SqlQuery } from './tree.ts'
 
 /** The maximum number of entries that one page examines, and reads at once. */
 const MAX_LOOKED_AT = 20_000
@@ -21,9 +21,9 @@ const COLUMNS = 'SELECT idx, payload, signature FROM entries'
 
 /** Reads entries. */
 export class EntryReader {
-  readonly #ask: Ask
+  readonly #ask: SqlQuery
 
-  constructor(ask: Ask) {
+  constructor(ask: SqlQuery) {
     this.#ask = ask
   }
 
@@ -77,7 +77,7 @@ export class EntryReader {
     kind: Kind | undefined,
     back: boolean,
     { first, end }: { readonly first: number; readonly end: number },
-  ): Promise<readonly Row[]> {
+  ): Promise<readonly SqlRow[]> {
     const [low, high] = back ? [first, Math.min(at + 1, end)] : [Math.max(at, first), end]
     const order = `ORDER BY idx ${back ? 'DESC' : 'ASC'} LIMIT ${AT_ONCE}`
     if (kind === undefined || kind === 'decision' || kind === 'effect')
@@ -174,7 +174,7 @@ export class EntryReader {
 }
 
 /** The view of a ledger through these readers. */
-export function viewOf(ask: Ask, entries: EntryReader, records: RecordReader): LedgerView {
+export function viewOf(ask: SqlQuery, entries: EntryReader, records: RecordReader): LedgerView {
   return {
     size: () => entries.size(),
     page: (request) => entries.page(request),
@@ -212,7 +212,7 @@ function clockIn(text: string): string {
   return (/"lamport_clock":([0-9]{1,16})/.exec(text)?.[1] ?? '').padStart(16, '0')
 }
 
-function entryOf(row: Row): LedgerEntry {
+function entryOf(row: SqlRow): LedgerEntry {
   const payload = bytes(row['payload'])
   return { index: Number(row['idx']), id: sha256Hex(payload), payload, envelope: envelopeIn(row) }
 }

@@ -6,8 +6,8 @@ import { damaged } from '../heads.ts'
 import { knownKeys, ringOf, type KeyRing, type KnownKeys } from '../service.ts'
 import { bytes, envelopeOf } from '../tiles.ts'
 import type { NamedRecord } from '../../view.ts'
-import type { Row } from './session.ts'
-import type { Ask } from './tree.ts'
+import type { SqlRow } from './session.ts'
+import type { SqlQuery } from './tree.ts'
 
 const MAX_PAGE = 1000
 
@@ -19,7 +19,7 @@ function behind(prefix: string): string {
 }
 
 /** Reads the keys of the ledger. @throws GatewayError as `ringOf`. */
-export async function readRing(ask: Ask, writer: string): Promise<KeyRing> {
+export async function readRing(ask: SqlQuery, writer: string): Promise<KeyRing> {
   const rows = await ask(
     "SELECT idx, payload, signature FROM entries WHERE kind IN ('genesis', 'key') ORDER BY idx",
   )
@@ -29,10 +29,10 @@ export async function readRing(ask: Ask, writer: string): Promise<KeyRing> {
 
 /** The private records of a ledger. */
 export class RecordReader {
-  readonly #ask: Ask
+  readonly #ask: SqlQuery
   readonly #keys: KnownKeys
 
-  constructor(ask: Ask, writer: string) {
+  constructor(ask: SqlQuery, writer: string) {
     this.#ask = ask
     this.#keys = knownKeys(async (): Promise<readonly PublicKey[]> => (await readRing(ask, writer)).known)
   }
@@ -56,7 +56,7 @@ export class RecordReader {
   }
 
   /** The newest receipt about a name. The anchor in the table is not trusted, so the signature is checked. */
-  async #anchorIn(row: Row, name: string): Promise<Uint8Array> {
+  async #anchorIn(row: SqlRow, name: string): Promise<Uint8Array> {
     const what = `the newest receipt about \`${name.replaceAll('\n', ' ')}\``
     const { receipt, payload } = await this.#keys.open(envelopeIn(row), what)
     // A genuine receipt from another place is refused.
@@ -120,7 +120,7 @@ export class RecordReader {
   }
 }
 
-export function envelopeIn(row: Row): Uint8Array {
+export function envelopeIn(row: SqlRow): Uint8Array {
   return envelopeOf(bytes(row['payload']), bytes(row['signature']))
 }
 
@@ -129,7 +129,7 @@ export function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString()
 }
 
-function nameIn(row: Row): string {
+function nameIn(row: SqlRow): string {
   return textIn(row['name'])
 }
 
@@ -137,6 +137,6 @@ function textIn(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-function recordIn(row: Row): NamedRecord {
+function recordIn(row: SqlRow): NamedRecord {
   return { name: nameIn(row), text: textOf(bytes(row['body'])) }
 }

@@ -1,7 +1,7 @@
 // The tables of a ledger in PostgreSQL, as migrations that only go forward.
 
 import { GatewayError } from '../../error.ts'
-import type { Session } from './session.ts'
+import type { SqlSession } from './session.ts'
 
 // Triggers and revoked rights make entries, tiles and heads append-only for every client of the database.
 const FIRST = `
@@ -72,7 +72,7 @@ const MIGRATIONS: readonly string[] = [FIRST]
 const MIGRATING = 0x7467_6c64
 
 /** Creates the tables of a new ledger. @throws GatewayError `DATA_EXISTS` if the schema has a ledger already. */
-export async function createTables(session: Session, schema: string): Promise<void> {
+export async function createTables(session: SqlSession, schema: string): Promise<void> {
   await session.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`)
   if ((await versionIn(session, schema)) !== undefined) {
     const [head] = await session.query('SELECT size FROM head')
@@ -92,7 +92,7 @@ export async function createTables(session: Session, schema: string): Promise<vo
  * Applies the migrations that are missing. @throws GatewayError `DATA_MISSING` if there is no ledger, `LEDGER_FOREIGN` if a newer
  * version of Tollgate has changed the tables.
  */
-export async function requireTables(session: Session, schema: string): Promise<void> {
+export async function requireTables(session: SqlSession, schema: string): Promise<void> {
   const version = await versionIn(session, schema)
   if (version === undefined) {
     throw new GatewayError('DATA_MISSING', `the schema \`${schema}\` of the database has no ledger`, {
@@ -110,7 +110,7 @@ export async function requireTables(session: Session, schema: string): Promise<v
 }
 
 /** The number of applied migrations; undefined without tables. */
-async function versionIn(session: Session, schema: string): Promise<number | undefined> {
+async function versionIn(session: SqlSession, schema: string): Promise<number | undefined> {
   const [found] = await session.query('SELECT to_regclass($1) IS NOT NULL AS has', [`"${schema}".migrations`])
   if (found?.['has'] !== true) return undefined
   const [row] = await session.query('SELECT coalesce(max(number), 0) AS version FROM migrations')
@@ -118,7 +118,7 @@ async function versionIn(session: Session, schema: string): Promise<number | und
 }
 
 /** Applies each migration in a transaction of its own. Two gateways that start together wait for each other. */
-async function migrate(session: Session, applied: number): Promise<void> {
+async function migrate(session: SqlSession, applied: number): Promise<void> {
   for (const [i, sql] of MIGRATIONS.entries()) {
     if (i < applied) continue
     await session.query('BEGIN')

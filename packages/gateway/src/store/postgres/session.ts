@@ -13,7 +13,7 @@ export interface DatabasePlace {
 /** Opens one transaction that reads from one moment, and closes the connection afterwards. @throws GatewayError. */
 export async function readFromOneMoment<T>(
   place: DatabasePlace,
-  read: (ask: Session['query']) => Promise<T>,
+  read: (ask: SqlSession['query']) => Promise<T>,
 ): Promise<T> {
   const session = await openSession(place, 'reader')
   try {
@@ -25,14 +25,14 @@ export async function readFromOneMoment<T>(
 }
 
 /** A row, by column. Values must be checked before use. */
-export type Row = Readonly<Record<string, unknown>>
+export type SqlRow = Readonly<Record<string, unknown>>
 
 /** One connection. */
-export interface Session {
+export interface SqlSession {
   /** Id of the server process behind it. */
   readonly process: number
   /** @throws GatewayError; `isLost` tells whether the connection is gone. */
-  query(sql: string, values?: readonly unknown[], name?: string): Promise<readonly Row[]>
+  query(sql: string, values?: readonly unknown[], name?: string): Promise<readonly SqlRow[]>
   /** Calls the listener for each notification on the channels that the session listens on. */
   onNotice(listener: () => void): void
   /** Calls the listener once, when the connection is lost. */
@@ -73,7 +73,7 @@ export function clientOptions({ url, schema }: DatabasePlace, purpose: string): 
 }
 
 /** Connects. @throws GatewayError. */
-export async function openSession(place: DatabasePlace, purpose: string): Promise<Session> {
+export async function openSession(place: DatabasePlace, purpose: string): Promise<SqlSession> {
   const client = new pg.Client(clientOptions(place, purpose))
   const lost: (() => void)[] = []
   let isOpen = true
@@ -86,7 +86,7 @@ export async function openSession(place: DatabasePlace, purpose: string): Promis
   client.on('end', lose)
   try {
     await client.connect()
-    const { rows } = await client.query<Row>('SELECT pg_backend_pid() AS process')
+    const { rows } = await client.query<SqlRow>('SELECT pg_backend_pid() AS process')
     return {
       process: Number(rows[0]?.['process']),
       query: async (sql, values = [], name) => rowsOf(client, { sql, values, name }),
@@ -112,7 +112,7 @@ interface Query {
   readonly name: string | undefined
 }
 
-async function rowsOf(client: pg.Client, { sql, values, name }: Query): Promise<readonly Row[]> {
+async function rowsOf(client: pg.Client, { sql, values, name }: Query): Promise<readonly SqlRow[]> {
   try {
     const given = values.length === 0 ? undefined : [...values]
     const result: unknown = await client.query({
@@ -123,7 +123,7 @@ async function rowsOf(client: pg.Client, { sql, values, name }: Query): Promise<
     // Several statements in one text have several results; the last one counts.
     const last: unknown = Array.isArray(result) ? result.at(-1) : result
     // Sound: a result of the driver has its rows.
-    return (last as { readonly rows: readonly Row[] }).rows
+    return (last as { readonly rows: readonly SqlRow[] }).rows
   } catch (cause) {
     throw faultOf(cause)
   }

@@ -1,7 +1,7 @@
 // Checks that the server keeps what it has acknowledged.
 
 import { GatewayError } from '../../error.ts'
-import type { Ask } from './tree.ts'
+import type { SqlQuery } from './tree.ts'
 
 /** The settings that durability depends on. */
 export interface ServerSettings {
@@ -17,7 +17,7 @@ export interface ServerSettings {
 
 const OLDEST = 130_000
 
-export async function readSettings(ask: Ask): Promise<ServerSettings> {
+export async function readSettings(ask: SqlQuery): Promise<ServerSettings> {
   const [row] = await ask(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync,
        current_setting('synchronous_commit') AS sync, current_setting('full_page_writes') AS pages,

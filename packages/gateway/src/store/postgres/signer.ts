@@ -5,7 +5,7 @@ import { openOwn } from '../heads.ts'
 import type { openHeadGuard } from '../guard.ts'
 import type { Link } from './link.ts'
 import { isLost } from './session.ts'
-import type { Ask } from './tree.ts'
+import type { SqlQuery } from './tree.ts'
 import type { PostgresWriter } from './writer.ts'
 
 const EVERY_MS = 1000
@@ -13,7 +13,7 @@ const EVERY_MS = 1000
 interface SignerOptions {
   readonly writer: PostgresWriter
   readonly link: Link
-  readonly ask: Ask
+  readonly ask: SqlQuery
   readonly schema: string
   readonly origin: string
   readonly known: readonly PublicKey[]

@@ -92,7 +92,7 @@ async function checkAll(
   })
 }
 
-interface Parts {
+interface StoreParts {
   readonly name: string
   readonly pool: ReadPool
   readonly link: Link
@@ -102,7 +102,7 @@ interface Parts {
   readonly following: Following
 }
 
-function storeOn({ name, pool, link, ring, writer, signer, following }: Parts): OpenedStore {
+function storeOn({ name, pool, link, ring, writer, signer, following }: StoreParts): OpenedStore {
   const entries = new EntryReader(pool.ask)
   const records = new RecordReader(pool.askPatiently, name)
   let closing: ReturnType<OpenedStore['close']> | undefined

@@ -4,12 +4,12 @@ import { linkFaults, openReceipt, toHex, type ChainHead, type PublicKey } from '
 import { checkGrown, damaged } from '../heads.ts'
 import { bytes } from '../tiles.ts'
 import { envelopeIn } from './records.ts'
-import { rootAt, type Ask } from './tree.ts'
+import { rootAt, type SqlQuery } from './tree.ts'
 import { problemWithAnchors } from './anchors.ts'
 import { rootOf } from './head.ts'
 
-interface TailOptions {
-  readonly ask: Ask
+interface SharedTailOptions {
+  readonly ask: SqlQuery
   readonly origin: string
   /** All keys that may have signed the newest entries. */
   readonly keys: readonly PublicKey[]
@@ -26,7 +26,7 @@ const CHECKED = 64
  * @throws GatewayError `LEDGER_DAMAGED` if they are inconsistent, `LEDGER_ROLLED_BACK` if the ledger is older than, or
  * differs from, a head that was signed before.
  */
-export async function checkTail({ ask, origin, keys, remembered }: TailOptions): Promise<void> {
+export async function checkTail({ ask, origin, keys, remembered }: SharedTailOptions): Promise<void> {
   const [row] = await ask(
     `SELECT size, peaks, (SELECT note FROM checkpoint) AS note, (SELECT min(idx) FROM entries) AS oldest,
        (SELECT max(idx) FROM entries) AS newest FROM head`,
@@ -50,7 +50,7 @@ export async function checkTail({ ask, origin, keys, remembered }: TailOptions):
 }
 
 /** Checks the signatures of the newest entries, and the links of each writer. */
-async function checkNewest(ask: Ask, size: number, keys: readonly PublicKey[]): Promise<void> {
+async function checkNewest(ask: SqlQuery, size: number, keys: readonly PublicKey[]): Promise<void> {
   const known = new Map(keys.map((key) => [key.id, key]))
   const start = Math.max(size - CHECKED, 0)
   const rows = await ask('SELECT idx, payload, signature FROM entries WHERE idx >= $1 ORDER BY idx', [start])

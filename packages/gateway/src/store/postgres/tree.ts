@@ -13,20 +13,20 @@ import {
   unfinishedTiles,
   type TiledTree,
 } from '../tiles.ts'
-import type { Row } from './session.ts'
+import type { SqlRow } from './session.ts'
 
 /** Runs a query. */
-export type Ask = (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>
+export type SqlQuery = (sql: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>
 
 /** The hash of a full subtree. @throws GatewayError `LEDGER_DAMAGED` if it is missing. */
-export async function nodeAt(ask: Ask, level: number, index: number): Promise<Uint8Array> {
+export async function nodeAt(ask: SqlQuery, level: number, index: number): Promise<Uint8Array> {
   const width = 2 ** (level % TILE_LEVELS)
   return foldFull(await hashesAt(ask, Math.floor(level / TILE_LEVELS), index * width, width))
 }
 
 /** `count` hashes of a tile level, all from one tile. */
 async function hashesAt(
-  ask: Ask,
+  ask: SqlQuery,
   level: number,
   first: number,
   count: number,
@@ -44,7 +44,7 @@ async function hashesAt(
 }
 
 /** Hashes that are not in a full tile yet. */
-async function looseAt(ask: Ask, level: number, first: number, count: number): Promise<Uint8Array[]> {
+async function looseAt(ask: SqlQuery, level: number, first: number, count: number): Promise<Uint8Array[]> {
   const rows =
     level > 0
       ? await ask('SELECT root AS hash FROM tiles WHERE place >= $1 AND place < $2 ORDER BY place', [
@@ -58,19 +58,19 @@ async function looseAt(ask: Ask, level: number, first: number, count: number): P
   return rows.map((row) => bytes(row['hash']))
 }
 
-async function frontierAt(ask: Ask, size: number): Promise<Frontier> {
+async function frontierAt(ask: SqlQuery, size: number): Promise<Frontier> {
   const peaks: Uint8Array[] = []
   for (const { level, index } of subtrees(0, size)) peaks.push(await nodeAt(ask, level, index))
   return { size, peaks }
 }
 
 /** The root of the tree over the first `size` entries. */
-export async function rootAt(ask: Ask, size: number): Promise<Uint8Array> {
+export async function rootAt(ask: SqlQuery, size: number): Promise<Uint8Array> {
   return createTree(await frontierAt(ask, size)).root()
 }
 
 /** Continues the tree over the first `size` entries. */
-export async function openTree(ask: Ask, size: number): Promise<TiledTree> {
+export async function openTree(ask: SqlQuery, size: number): Promise<TiledTree> {
   const unfinished: Uint8Array[][] = []
   for (const { level, first, count } of unfinishedTiles(size)) {
     unfinished[level] = [...(await hashesAt(ask, level, first, count))]

@@ -11,10 +11,10 @@ import { bytes, type TiledTree } from '../tiles.ts'
 import { behind, displaced, HEAD, headOf, namesIn, requireSame, stale, type Head } from './head.ts'
 import { insertBatch, type SealedEntry } from './insert.ts'
 import type { Link } from './link.ts'
-import { isLost, type Session } from './session.ts'
+import { isLost, type SqlSession } from './session.ts'
 import { openTree } from './tree.ts'
 
-interface WriterOptions {
+interface PostgresWriterOptions {
   readonly link: Link
   readonly writer: string
   readonly origin: string
@@ -28,7 +28,7 @@ const KEPT_BATCHES = 100_000
 
 /** Writes as one writer of a ledger whose newest entries were checked, and follows what the others write. */
 export class PostgresWriter {
-  readonly #options: WriterOptions
+  readonly #options: PostgresWriterOptions
   readonly #seal: ReturnType<typeof createSealer>
   #tree: TiledTree
   #batch: number
@@ -39,15 +39,15 @@ export class PostgresWriter {
   /** Names that other writers have changed and the kernel does not know yet. */
   readonly #changed = new Set<string>()
 
-  private constructor(options: WriterOptions, tree: TiledTree, batch: number) {
+  private constructor(options: PostgresWriterOptions, tree: TiledTree, batch: number) {
     this.#options = options
     this.#seal = createSealer(options.keys)
     this.#tree = tree
     this.#batch = batch
   }
 
-  static async open(options: WriterOptions): Promise<PostgresWriter> {
-    const ask: Session['query'] = (sql, values) => options.link.session.query(sql, values)
+  static async open(options: PostgresWriterOptions): Promise<PostgresWriter> {
+    const ask: SqlSession['query'] = (sql, values) => options.link.session.query(sql, values)
     await ask('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     try {
       const head = headOf((await ask(HEAD))[0])

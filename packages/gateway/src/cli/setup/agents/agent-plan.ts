@@ -5,7 +5,7 @@ import { invalidHook } from './claude-schema.ts'
 import { entryMark } from './hook-script.ts'
 import { hooksIn } from './codex-trust.ts'
 import type { Agent } from './agents.ts'
-import type { Scope } from './names.ts'
+import type { SetupScope } from './names.ts'
 import { isInPlace, planHookFile, readText, type PlannedChange } from './plan.ts'
 import type { Surroundings } from '../clients/clients.ts'
 import { masksIn } from '../clients/masks.ts'
@@ -33,7 +33,7 @@ export interface AgentPlan {
 /** Plans the changes. Undefined if the agent has no such scope. @throws CommandError if a file cannot be changed safely. */
 export async function planFor(
   agent: Agent,
-  scope: Scope,
+  scope: SetupScope,
   at: Surroundings,
   entry: string,
 ): Promise<AgentPlan | undefined> {
@@ -76,7 +76,7 @@ export const BY_HAND: Note = [
 async function withTrust(
   plan: AgentPlan,
   text: string,
-  scope: Scope,
+  scope: SetupScope,
   at: Surroundings,
   { events }: Agent,
 ): Promise<AgentPlan> {

@@ -6,7 +6,7 @@ import type { Surroundings } from '../clients/clients.ts'
 import type { AddedMembers, Addition } from '../clients/json-merge.ts'
 import { BLOCK } from './block.ts'
 import { entryMark, hookCommand, LINE_MARK, SCRIPT_MARK, SECONDS } from './hook-script.ts'
-import type { AgentId, Scope } from './names.ts'
+import type { AgentId, SetupScope } from './names.ts'
 import { pluginText } from './opencode-plugin.ts'
 
 /** A file that makes an agent ask the gateway. */
@@ -36,7 +36,7 @@ export interface Agent {
   /** The events that ask the gateway. */
   readonly events: readonly string[]
   /** The file of a scope; undefined if the agent has no such scope. */
-  readonly hookFile: (at: Surroundings, scope: Scope, script: string) => HookFile | undefined
+  readonly hookFile: (at: Surroundings, scope: SetupScope, script: string) => HookFile | undefined
 }
 
 const CLAUDE_EVENTS = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'UserPromptSubmit']
@@ -193,7 +193,7 @@ export function agentOf(id: AgentId): Agent {
 }
 
 /** The folder of the script and the token of an agent. The gate protects it: its policy facts know the folder. */
-export function agentFolder(at: Surroundings, scope: Scope, id: AgentId): string {
+export function agentFolder(at: Surroundings, scope: SetupScope, id: AgentId): string {
   return join(scope === 'managed' ? '/etc/tollgate' : configHome(at.env), 'agents', id)
 }
 

@@ -8,4 +8,4 @@ export type AgentId = (typeof AGENTS)[number]
 /** For whom the configuration is: the user, everything in one project, or everyone on the machine. */
 export const SCOPES = ['user', 'project', 'managed'] as const
 /** A scope of a configuration. */
-export type Scope = (typeof SCOPES)[number]
+export type SetupScope = (typeof SCOPES)[number]

@@ -9,12 +9,12 @@ import { ownSurroundings } from '../clients/clients.ts'
 import { agentFolder, agentOf, type Agent, type HookFile } from './agents.ts'
 import { askCanary } from './canary.ts'
 import { partsIn } from './install.ts'
-import { AGENTS, SCOPES, type AgentId, type Scope } from './names.ts'
+import { AGENTS, SCOPES, type AgentId, type SetupScope } from './names.ts'
 
 /** A hook that setup has installed. */
 export interface InstalledHook {
   readonly agent: Agent
-  readonly scope: Scope
+  readonly scope: SetupScope
   readonly wanted: HookFile
   /** The folder of its script and its token. */
   readonly folder: string

@@ -27,23 +27,23 @@ import { DEVELOPER_POLICY } from './developer-policy.ts'
 import { entryMark } from './hook-script.ts'
 import { findCurl, install, installedToken, isInstalled, partsIn, type HookGateway } from './install.ts'
 import { limitsOf } from './limits.ts'
-import type { AgentId, Scope } from './names.ts'
+import type { AgentId, SetupScope } from './names.ts'
 import { takeOutHooks } from './take-out.ts'
 import { versionNote, versionOf } from './version.ts'
 
 /** Options of `tollgate setup AGENT`. */
 export interface AgentOptions extends GatewayOptions {
-  readonly scope?: Scope
+  readonly scope?: SetupScope
   readonly dryRun?: boolean
   readonly yes?: boolean
 }
 
 /** Everything about one run. */
-interface Run {
+interface AgentRun {
   readonly terminal: Terminal
   readonly options: AgentOptions
   readonly agent: Agent
-  readonly scope: Scope
+  readonly scope: SetupScope
   readonly at: Surroundings
   readonly folder: string
 }
@@ -59,7 +59,7 @@ async function runSetup(terminal: Terminal, options: AgentOptions, agent: Agent)
   const { scope = 'user' } = options
   const at = ownSurroundings()
   const folder = agentFolder(at, scope, agent.id)
-  const run: Run = { terminal, options, agent, scope, at, folder }
+  const run: AgentRun = { terminal, options, agent, scope, at, folder }
   recover(run)
   if (agent.id !== 'opencode') findCurl()
   const plan = await planFor(agent, scope, at, partsIn(folder, agent.id).entry)
@@ -81,7 +81,7 @@ async function runSetup(terminal: Terminal, options: AgentOptions, agent: Agent)
 }
 
 /** Undoes what an interrupted run left, before anything is planned on it. */
-function recover({ terminal, options, agent }: Run): void {
+function recover({ terminal, options, agent }: AgentRun): void {
   if (options.dryRun === true) return
   for (const { file, how } of undoInterrupted(journalFolder(), agent.id, takeOutHooks)) {
     const state = how === 'refused' ? 'could not be undone' : 'is as it was before'
@@ -90,27 +90,27 @@ function recover({ terminal, options, agent }: Run): void {
 }
 
 /** The gateway as the hook reaches it. */
-function gatewayOf({ options }: Run): HookGateway {
+function gatewayOf({ options }: AgentRun): HookGateway {
   const { url, ca } = options
   const own = ca === undefined ? undefined : resolve(ca)
   if (url !== undefined) return { url: url.replace(/\/+$/, ''), socket: undefined, ca: own }
   return { url: 'http://localhost', socket: hooksPath(dataOf(options)), ca: undefined }
 }
 
-function isReady(run: Run): boolean {
+function isReady(run: AgentRun): boolean {
   const { agent, folder } = run
   const token = installedToken(agent.id, folder)
   return token !== undefined && isInstalled(agent.id, folder, token, gatewayOf(run))
 }
 
-function nothingToDo({ terminal, agent, scope }: Run, plan: AgentPlan): number {
+function nothingToDo({ terminal, agent, scope }: AgentRun, plan: AgentPlan): number {
   if (terminal.json) terminal.data({ agent: agent.id, scope, files: [], applied: false }, '')
   terminal.say(`nothing to change: ${agent.name} asks the gateway already (\`${shown(plan.file)}\`)`)
   terminal.say('`tollgate doctor` proves it with a call that must be denied')
   return 0
 }
 
-function show({ terminal, agent, scope }: Run, plan: AgentPlan, installed: string | undefined): void {
+function show({ terminal, agent, scope }: AgentRun, plan: AgentPlan, installed: string | undefined): void {
   const { paint } = terminal
   if (!terminal.json) {
     const diffs = plan.files.map(({ change, text, edits, masks }) =>
@@ -143,7 +143,7 @@ function placeFor(options: AgentOptions): string {
   return placeOf({ url: options.url, data: dataOf(options) })
 }
 
-async function isWantedBy({ terminal, options, agent }: Run, plan: AgentPlan): Promise<boolean> {
+async function isWantedBy({ terminal, options, agent }: AgentRun, plan: AgentPlan): Promise<boolean> {
   if (options.dryRun === true) {
     terminal.say('this was a dry run; nothing was changed')
     return false
@@ -168,7 +168,7 @@ interface AgentOutcome {
 }
 
 /** Carries out a plan. The configuration changes last: until then the agent works as before. */
-async function carryOut(run: Run, plan: AgentPlan): Promise<AgentOutcome> {
+async function carryOut(run: AgentRun, plan: AgentPlan): Promise<AgentOutcome> {
   const { terminal, options, agent, folder } = run
   const isNew = options.url === undefined && !existsSync(join(resolve(dataOf(options)), 'ledger.sqlite'))
   const config = options.url === undefined ? await dataFor(terminal, options) : undefined
@@ -205,7 +205,7 @@ interface ListedToken {
 }
 
 /** The token that is installed, if the gateway knows it. Otherwise a new one. */
-async function tokenFor({ agent, folder }: Run, connection: Connection): Promise<string> {
+async function tokenFor({ agent, folder }: AgentRun, connection: Connection): Promise<string> {
   const installed = installedToken(agent.id, folder)
   const principal = `agent:${agent.id}`
   if (installed !== undefined) {
@@ -218,7 +218,7 @@ async function tokenFor({ agent, folder }: Run, connection: Connection): Promise
 }
 
 /** Asks Codex itself whether it now runs the hooks. */
-async function confirmTrust({ terminal, at, scope }: Run, plan: AgentPlan): Promise<void> {
+async function confirmTrust({ terminal, at, scope }: AgentRun, plan: AgentPlan): Promise<void> {
   if (scope === 'managed' || plan.todo.length > 0) return
   const listed = await listHooks(codexHome(at), at.project)
   const ours = listed?.filter(({ command }) => command.includes(entryMark(plan.entry))) ?? []
@@ -229,7 +229,7 @@ async function confirmTrust({ terminal, at, scope }: Run, plan: AgentPlan): Prom
 }
 
 async function sayNext(
-  { terminal, agent, scope, options, at }: Run,
+  { terminal, agent, scope, options, at }: AgentRun,
   plan: AgentPlan,
   connection: Connection,
 ): Promise<void> {

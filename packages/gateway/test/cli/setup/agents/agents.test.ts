@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { invalidHook } from '../../../../src/cli/setup/agents/claude-schema.ts'
 import { agentOf, type HookFile } from '../../../../src/cli/setup/agents/agents.ts'
 import { partsIn } from '../../../../src/cli/setup/agents/install.ts'
-import { AGENTS, SCOPES, type AgentId, type Scope } from '../../../../src/cli/setup/agents/names.ts'
+import { AGENTS, SCOPES, type AgentId, type SetupScope } from '../../../../src/cli/setup/agents/names.ts'
 import { isInPlace, planHookFile } from '../../../../src/cli/setup/agents/plan.ts'
 import { takeOutHooks } from '../../../../src/cli/setup/agents/take-out.ts'
 import { applyChanges } from '../../../../src/cli/setup/changes/apply.ts'
@@ -17,7 +17,7 @@ import { newFolder } from '../../../gateway-rig.ts'
 const SCRIPT = "/home/u/.config/tollgate/agents/it's/hook"
 
 /** Where each agent reads its hooks. */
-const PLACES: Readonly<Record<AgentId, Readonly<Record<Scope, string | undefined>>>> = {
+const PLACES: Readonly<Record<AgentId, Readonly<Record<SetupScope, string | undefined>>>> = {
   'claude-code': {
     user: '/home/u/.claude/settings.json',
     project: '/work/p/.claude/settings.local.json',
