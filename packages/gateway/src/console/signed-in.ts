@@ -19,7 +19,7 @@ interface SignedIn {
   readonly idles: number
 }
 
-interface PageSession {
+interface OpenSession {
   readonly token: string
   readonly owner: string
   readonly key: string
@@ -37,7 +37,7 @@ const FORM = /^[A-Za-z0-9_-]{43}$/
 export class SignedInPeople {
   readonly #now: () => number
   /** Oldest first, by the hash of the cookie. */
-  readonly #sessions = new Map<string, PageSession>()
+  readonly #sessions = new Map<string, OpenSession>()
 
   constructor(now: () => number) {
     this.#now = now
@@ -91,7 +91,7 @@ export class SignedInPeople {
       if (now >= Math.min(ends, used + IDLE_MS)) this.#sessions.delete(hash)
   }
 
-  #drop([oldest]: readonly (readonly [string, PageSession])[]): void {
+  #drop([oldest]: readonly (readonly [string, OpenSession])[]): void {
     if (oldest) this.#sessions.delete(oldest[0])
   }
 }

@@ -34,7 +34,7 @@ import { digestOf } from './insert.ts'
 const AT_ONCE = 1000
 const MAX_LISTED = 100
 
-interface FsckRun {
+interface DatabaseFsckRun {
   readonly ask: SqlQuery
   readonly options: PostgresCheck
   readonly size: number
@@ -51,13 +51,13 @@ export async function fsckPostgres(
   return readFromOneMoment(options.place, async (ask) => {
     const problems: FsckProblem[] = []
     let more = 0
-    const found: FsckRun['found'] = (code, at, message, hints = []) => {
+    const found: DatabaseFsckRun['found'] = (code, at, message, hints = []) => {
       if (problems.length < MAX_LISTED)
         problems.push({ code, at, message, ...(hints.length > 0 && { hints }) })
       else more++
     }
     const size = await new EntryReader(ask).size()
-    const run: FsckRun = { ask, options, size, found, onProgress }
+    const run: DatabaseFsckRun = { ask, options, size, found, onProgress }
     await attempt(run, () => checkEntries(run))
     await attempt(run, () => checkNewest(run, remembered))
     await attempt(run, () => checkRecords(run))
@@ -67,7 +67,7 @@ export async function fsckPostgres(
 }
 
 /** Reports an error of a step as a problem, so that the other steps still run. */
-async function attempt<T>({ found }: FsckRun, step: () => Promise<T>): Promise<T | undefined> {
+async function attempt<T>({ found }: DatabaseFsckRun, step: () => Promise<T>): Promise<T | undefined> {
   try {
     return await step()
   } catch (cause) {
@@ -78,7 +78,7 @@ async function attempt<T>({ found }: FsckRun, step: () => Promise<T>): Promise<T
 }
 
 /** Checks the order and the signatures of the entries, the links of each writer, the tree and the open calls. */
-async function checkEntries(run: FsckRun): Promise<void> {
+async function checkEntries(run: DatabaseFsckRun): Promise<void> {
   const { ask, options, size, found, onProgress } = run
   const { known } = await readRing(ask, options.writer)
   const keys = new Map(known.map((key) => [key.id, key]))
@@ -131,7 +131,7 @@ async function* pages(ask: SqlQuery, size: number): AsyncGenerator<SqlRow> {
 }
 
 async function compareTile(
-  { ask, found }: FsckRun,
+  { ask, found }: DatabaseFsckRun,
   { place, root, hashes }: { readonly place: number; readonly root: Uint8Array; readonly hashes: Uint8Array },
   index: number,
 ): Promise<void> {
@@ -140,7 +140,10 @@ async function compareTile(
     found('TILE_WRONG', String(index), `a tile of the tree does not match the entries up to ${index}`)
 }
 
-async function compareOpen({ ask, options, found }: FsckRun, open: ReadonlySet<string>): Promise<void> {
+async function compareOpen(
+  { ask, options, found }: DatabaseFsckRun,
+  open: ReadonlySet<string>,
+): Promise<void> {
   const names = await new RecordReader(ask, options.writer).list('open\n', 'records')
   const kept = new Set(names.map((name) => name.slice(-64)))
   for (const id of open) {
@@ -154,14 +157,14 @@ async function compareOpen({ ask, options, found }: FsckRun, open: ReadonlySet<s
 }
 
 /** Compares the ledger with the heads that were signed before. */
-async function checkNewest({ ask, options }: FsckRun, remembered: string | undefined): Promise<void> {
+async function checkNewest({ ask, options }: DatabaseFsckRun, remembered: string | undefined): Promise<void> {
   const { origin, writer } = options
   const { known } = await readRing(ask, writer)
   await checkTail({ ask, origin, keys: known, remembered })
 }
 
 /** Compares private records with their digests and with the newest receipts about them. */
-async function checkRecords({ ask, found, onProgress }: FsckRun): Promise<void> {
+async function checkRecords({ ask, found, onProgress }: DatabaseFsckRun): Promise<void> {
   let [after, done] = ['', 0]
   for (;;) {
     const rows = await ask(
@@ -179,7 +182,7 @@ async function checkRecords({ ask, found, onProgress }: FsckRun): Promise<void> 
   }
 }
 
-function checkRecord(row: SqlRow, found: FsckRun['found']): void {
+function checkRecord(row: SqlRow, found: DatabaseFsckRun['found']): void {
   const name = typeof row['name'] === 'string' ? row['name'] : ''
   const at = name.replaceAll('\n', ' ')
   const { body, idx, payload } = row
@@ -190,7 +193,7 @@ function checkRecord(row: SqlRow, found: FsckRun['found']): void {
 }
 
 /** Verifies the ledger up to the stored checkpoint with its own key. Returns the number of verified entries. */
-async function verifyAll({ ask, options, found, onProgress }: FsckRun): Promise<number> {
+async function verifyAll({ ask, options, found, onProgress }: DatabaseFsckRun): Promise<number> {
   const entries = new EntryReader(ask)
   const records = new RecordReader(ask, options.writer)
   const checkpoint = await entries.checkpoint()

@@ -153,14 +153,14 @@ export function without(text: string, member: string, mark: string): string {
   return edited(text, [{ start: root.start + 1, end: root.end - 1, text: '' }])
 }
 
-interface TextSpan {
+interface EditSpan {
   readonly start: number
   readonly end: number
   readonly isOurs: boolean
 }
 
 /** The edits that remove spans of a comma-separated row, with one comma each. Not all of them may be ours. */
-function cut(row: readonly TextSpan[]): readonly Edit[] {
+function cut(row: readonly EditSpan[]): readonly Edit[] {
   const firstKept = row.findIndex(({ isOurs }) => !isOurs)
   const edits = row.flatMap((span, i) => {
     if (!span.isOurs || i < firstKept) return []
