@@ -39,7 +39,8 @@ export function withDestinations(
   const bare = { ...call, destinations: [] }
   const { snapshot } = tryCall(policy, { ...callOf(bare), ...asked }, Date.parse(call.time))
   const destinations = snapshot.destinations().map(({ scheme, host, port }) => ({ scheme, host, port }))
-  return { ...call, destinations }
+  const facts = snapshot.tool?.declared?.factsFrom && snapshot.callFacts()
+  return { ...call, destinations, ...(facts && { facts }) }
 }
 
 /** A policy with just these rules, on the tools of another one. @throws Error if the rules do not parse, which is a bug. */

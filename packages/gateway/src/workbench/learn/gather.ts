@@ -232,6 +232,7 @@ function observedOf(
     tenant: decision.tenant,
     ...(environment !== undefined && { environment }),
     ...(workspace !== undefined && { workspace }),
+    ...(kept.place && { place: kept.place }),
   }
   return withDestinations(policy, call, kept.browser ? { browser: kept.browser } : {})
 }

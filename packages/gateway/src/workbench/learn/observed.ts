@@ -1,7 +1,10 @@
 // The types and helpers of `policy learn`.
 
 import { canonicalize, type Door, type EffectClass, type Json } from '@tollgate/evidence'
-import type { ToolCall } from '@tollgate/kernel'
+import type { subjectOf, ToolCall } from '@tollgate/kernel'
+import type { CallPlace } from '@tollgate/kernel/detection'
+
+type Facts = ReturnType<typeof subjectOf>
 
 export interface ObservedCall {
   /** The receipt id of its decision. */
@@ -21,6 +24,10 @@ export interface ObservedCall {
   readonly tenant?: string
   readonly environment?: string
   readonly workspace?: string
+  /** The files that it named, as its door saw them. */
+  readonly place?: CallPlace
+  /** The facts of its command and its files, if the policy declares them for the tool. */
+  readonly facts?: { readonly shell: ReturnType<Facts['shell']>; readonly files: ReturnType<Facts['files']> }
 }
 
 /** A destination of a call. */
@@ -86,7 +93,7 @@ export const NO_TENANT = 'learn'
 
 /** The call in the form of the kernel. */
 export function callOf(call: ObservedCall): ToolCall {
-  const { tenant = NO_TENANT, principal, environment, workspace, door, tool, args, session } = call
+  const { tenant = NO_TENANT, principal, environment, workspace, door, tool, args, session, place } = call
   return {
     caller: {
       tenant,
@@ -99,6 +106,7 @@ export function callOf(call: ObservedCall): ToolCall {
     tool,
     args,
     session_id: session,
+    ...(place && { place }),
   }
 }
 

@@ -6,6 +6,7 @@ import { stricter } from '../../tools/effect-words.ts'
 import { allOf, celList, celText, celValue } from './cel.ts'
 import { holdsContent } from './content.ts'
 import { exactly } from './exact.ts'
+import { gapTerms } from './gaps.ts'
 import { shapeOfDestinations } from './hosts.ts'
 import { principalsOf, toolTerms } from './names.ts'
 import {
@@ -133,6 +134,7 @@ function ruleOf(calls: readonly ObservedCall[], args: LearnedShape, exact: boole
       ...surroundings(calls),
       ...(args.parts ?? [args.when]),
       ...(to.parts ?? [to.when]),
+      ...gapTerms(calls),
     ],
     notes: [...args.notes, ...to.notes, ...principals.notes, ...crossings(calls)],
     asks,
@@ -183,9 +185,20 @@ function holdsForAll({ when, calls }: RuleProposal): boolean {
   if (!('test' in compiled)) return false
   return calls.every((call) => {
     const { tool, principal, args, destinations, tenant = NO_TENANT, environment = '', workspace = '' } = call
+    const [shell, files] = [{ ...call.facts?.shell }, { ...call.facts?.files }]
     const to = destinations.map(({ scheme, host, port }) => ({ scheme, host, port: BigInt(port) }))
     try {
-      return compiled.test({ tool, principal, tenant, environment, workspace, args, destinations: to })
+      return compiled.test({
+        tool,
+        principal,
+        tenant,
+        environment,
+        workspace,
+        args,
+        destinations: to,
+        shell,
+        files,
+      })
     } catch {
       // Too many evaluation steps: a simpler condition needs fewer.
       return false
