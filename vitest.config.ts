@@ -77,6 +77,7 @@ export default defineConfig({
     env: { XDG_CONFIG_HOME: mkdtempSync(join(tmpdir(), 'tollgate-config-')) },
     // A machine with other work may take ten times as long; only a test that hangs takes longer.
     testTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     hookTimeout: 300_000,
   },
 })

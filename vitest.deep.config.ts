@@ -19,6 +19,7 @@ export default defineConfig({
     isolate: false,
     env: { TOLLGATE_RUNS: 'all', XDG_CONFIG_HOME: mkdtempSync(join(tmpdir(), 'tollgate-config-')) },
     testTimeout: THIRTY_MINUTES,
+    expect: { poll: { timeout: 120_000 } },
     hookTimeout: THIRTY_MINUTES,
   },
 })

@@ -9,8 +9,21 @@ import { commandWord, shellWord } from './launcher.ts'
 
 /** Commands without subcommands. */
 export const SINGLE: readonly string[] = [
-  ...['backup', 'browser', 'demo', 'doctor', 'export', 'freeze', 'fsck', 'help', 'init', 'login', 'logout'],
-  ...['self-install', 'serve', 'status', 'unfreeze', 'up', 'verify', 'whoami'],
+  ...[
+    'backup',
+    'browser',
+    'demo',
+    'doctor',
+    'export',
+    'freeze',
+    'fsck',
+    'help',
+    'init',
+    'join',
+    'login',
+    'logout',
+  ],
+  ...['migrate', 'self-install', 'serve', 'status', 'unfreeze', 'up', 'verify', 'whoami'],
 ]
 
 /** Commands with subcommands. */
@@ -46,11 +59,21 @@ export const ONLY_DATA: readonly string[] = [
     'doctor',
     'fsck',
     'init',
+    'join',
     'keys list',
     'keys rotate',
     'keys seal',
   ],
-  ...['keys trust', 'mcp', 'policy check', 'policy fmt', 'policy learn', 'policy replay', 'policy test'],
+  ...[
+    'keys trust',
+    'mcp',
+    'migrate',
+    'policy check',
+    'policy fmt',
+    'policy learn',
+    'policy replay',
+    'policy test',
+  ],
   ...['policy trace', 'serve', 'setup browser', 'setup mcp', 'up'],
 ]
 
