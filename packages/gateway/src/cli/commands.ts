@@ -223,7 +223,7 @@ function addDaily(program: Command, to: To, groups: Groups): void {
 
 function addEvidence(program: Command, to: To, groups: Groups): void {
   dated(filtered(remote(program, 'export')))
-    .summary('write an evidence pack')
+    .summary('write a pack: receipts with their proofs')
     .description(
       'Writes the ledger, or a part of it, as a pack that anyone can verify offline. Never overwrites a file. With filters it writes only the receipts that match, each with its own proof.',
     )
@@ -247,7 +247,7 @@ function addEvidence(program: Command, to: To, groups: Groups): void {
     .action(to(async () => (await import('./receipts/export.ts')).runExport))
   program
     .command('verify')
-    .summary('check an evidence pack, offline')
+    .summary('verify a pack, offline')
     .description(
       'The same check as `tollgate-verify`, which auditors can install separately.\n\nExit code: 0 verified, 1 a proof failed, 2 unreadable, 3 integrity only (no trust file).',
     )

@@ -73,24 +73,24 @@ export function addApprovals(program: Command, to: To): void {
     .description('Escalated calls wait here for a person. You cannot approve your own calls.')
     .hook('preSubcommand', refuseUnknown)
   remote(approvals, 'view', { isDefault: true })
-    .summary('answer pending requests on the terminal; the default')
+    .summary('answer open requests on the terminal; the default')
     .description(
-      'Shows pending requests with their exact arguments. Keys: up and down select, a approves once, d denies, w proposes a rule that always allows the call, q quits. Without a terminal or a running gateway, it prints the list.',
+      'Shows open requests with their exact arguments. Keys: up and down select, a approves once, d denies, w proposes a rule that always allows the call, q quits. Without a terminal or a running gateway, it prints the list.',
     )
     .examples(['tollgate approvals', ''])
     .action(to(async () => (await import('./people/approvals-view.ts')).runView))
   remote(approvals, 'list')
-    .summary('list pending requests')
+    .summary('list open requests')
     .option('--watch', 'also print new requests, until Ctrl-C')
     .examples(['tollgate approvals list --watch', ''])
     .action(to(async () => (await import('./people/approvals.ts')).runList))
   remote(approvals, 'show')
     .summary('show one request and everything that an approval would allow')
-    .argument('<request>', 'its id; for a pending request, the first 8 characters are enough')
+    .argument('<request>', 'its id; for an open request, the first 8 characters are enough')
     .examples(['tollgate approvals show 3f2a9c01', ''])
     .action(to(async () => (await import('./people/approvals-show.ts')).runShow))
   remote(approvals, 'always')
-    .summary('propose a rule that always allows a pending call')
+    .summary('propose a rule that always allows the call of an open request')
     .description(
       'Shows a narrow rule for exactly this call as a change of the policy, tested with generated calls. An admin is asked whether to activate it and approve the call. For other roles the changed policy becomes a file that an admin can activate.',
     )
@@ -145,7 +145,7 @@ export function addKeys(program: Command, to: To): void {
   local(keys, 'seal')
     .summary('create the key that encrypts kept calls, if it is missing')
     .description(
-      'Use it if the seal key is lost. Without the old key, kept calls and the arguments of pending approvals stay unreadable.',
+      'Use it if the seal key is lost. Without the old key, kept calls and the arguments of open requests stay unreadable.',
     )
     .examples(['tollgate keys seal', 'then restart the gateway'])
     .action(to(async () => (await import('./keys/keys.ts')).runSeal))

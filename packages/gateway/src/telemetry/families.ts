@@ -77,7 +77,7 @@ type Families = FamiliesOf<CounterName, 'counter'> &
 
 const ROUTE = { from: 'operation ids of the HTTP API, `llm`, `mcp` and `none`' }
 const UPSTREAM = {
-  from: '`openai`, `anthropic`, `mcp:` and the configured name, and `mcp:own` for servers of the wrapper',
+  from: '`openai`, `azure`, `anthropic`, `gemini`, `mcp:` and the configured name, and `mcp:own` for servers of the wrapper',
 }
 const PLAIN: MetricFamily['labels'] = {}
 

@@ -21,7 +21,7 @@ export async function runBackup(terminal: Terminal, options: DataOptions, direct
   terminal.say(`copied ${size} entries to \`${target}\``)
   terminal.say(`the keys are not included: back up \`${join(config.data, 'keys')}\` separately`)
   terminal.say(
-    `\`${config.keep.keyFile}\` is not included: without it, kept calls and the arguments of pending approvals are unreadable`,
+    `\`${config.keep.keyFile}\` is not included: without it, kept calls and the arguments of open requests are unreadable`,
   )
   return 0
 }

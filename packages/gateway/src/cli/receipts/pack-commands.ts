@@ -8,7 +8,7 @@ import type { Command } from '../program/help.ts'
 export function addPack(program: Command, to: To): void {
   const pack = program
     .command('pack')
-    .summary('read an evidence pack, offline')
+    .summary('read a pack, offline')
     .description(
       'Shows who did what and when, who approved it and why. Needs no gateway. Each command verifies the whole pack, prints the result first, and has the exit code of `verify`.',
     )

@@ -13,7 +13,7 @@ export function addSetupTargets(program: Command, to: To): void {
     .command('setup')
     .summary('put your agents behind the gateway; shows every change first')
     .description(
-      'Changes the configuration of your programs so that their calls pass the gateway. Every change can be undone.',
+      'Changes the configuration of your programs so that their calls go through the gateway. Every change can be undone.',
     )
   const mcp = local(setup, 'mcp')
     .summary('put the MCP servers of your clients behind the gateway')
@@ -62,7 +62,7 @@ function addAgent(setup: Command, id: AgentId, to: To): void {
   const agent = declare(remote(setup, id))
     .summary(`make ${name} ask the gateway before each call of its own tools`)
     .description(
-      `Adds hooks to the configuration of ${name}: before each call of a tool it asks the gateway, and after the call it reports the result. Shows the change as a diff, and what ${name} cannot enforce. Asks once. Then it issues a token for \`agent:${id}\`, backs up the file and changes it. Everything else in the file keeps its bytes. If the gateway does not answer, the call is denied.`,
+      `Adds hooks to the configuration of ${name}: before each call of a tool they ask the gateway, and after the call they report the result. Shows the change as a diff, and what ${name} cannot enforce. Asks once. Then it issues a token for \`agent:${id}\`, backs up the file and changes it. The rest of the file stays the same, byte for byte. If the gateway does not answer, the call is denied.`,
     )
     .examples(
       [`tollgate setup ${id} --dry-run`, 'look first'],

@@ -29,7 +29,7 @@ const LIMITS: Readonly<Record<AgentId, readonly AgentLimit[]>> = {
     },
     {
       limit: 'after a call, an output is not withheld while the gateway does not answer',
-      instead: 'the call itself was allowed before',
+      instead: 'the gateway has already decided the call itself',
     },
     {
       limit:
@@ -51,10 +51,10 @@ const LIMITS: Readonly<Record<AgentId, readonly AgentLimit[]>> = {
     },
   ],
   cursor: [
-    { limit: 'not tried with the real program', instead: 'one call that must be denied' },
+    { limit: 'not tried with the real program', instead: 'try one call that must be denied' },
     {
       limit: 'the output of a tool that is not MCP cannot be replaced',
-      instead: 'the call itself is decided before',
+      instead: 'the gateway has already decided the call itself',
     },
   ],
   copilot: [

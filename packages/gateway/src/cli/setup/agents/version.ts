@@ -21,11 +21,11 @@ export function versionNote(
   installed: string | undefined,
 ): readonly [sentence: string, ...hints: string[]] | undefined {
   if (tried === undefined) {
-    return [`${name} was only tested with recorded payloads`, 'check with one call that must be denied']
+    return [`${name} was only tested with recorded payloads`, 'try one call that must be denied']
   }
   const [first, last] = tried
   if (installed === undefined)
-    return [`\`${program}\` is not on the PATH, so its version is not known`, `tried: ${first} to ${last}`]
+    return [`\`${program}\` is not on the PATH, so its version is not known`, `tried: ${[...new Set(tried)].join(' to ')}`]
   if (needs !== undefined && compare(installed, needs) < 0) {
     return [
       `${name} ${installed} is older than ${needs}, and may run a call although its hook failed`,
