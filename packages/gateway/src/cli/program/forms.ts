@@ -24,7 +24,10 @@ export function remote(parent: Command, name: string, options: CommandOptions = 
         'trust only the authorities in this PEM file, for the TLS of the gateway',
       ).env('TOLLGATE_CA'),
     )
-    .option('--token-file <file>', 'for programs: a file with the token; without it, the token in TOLLGATE_TOKEN')
+    .option(
+      '--token-file <file>',
+      'for programs: a file with the token; without it, the token in TOLLGATE_TOKEN',
+    )
 }
 
 /** The kinds of receipts. They are listed here because loading their definitions takes longer than most commands; a test compares. */

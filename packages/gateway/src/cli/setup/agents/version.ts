@@ -25,7 +25,10 @@ export function versionNote(
   }
   const [first, last] = tried
   if (installed === undefined)
-    return [`\`${program}\` is not on the PATH, so its version is not known`, `tried: ${[...new Set(tried)].join(' to ')}`]
+    return [
+      `\`${program}\` is not on the PATH, so its version is not known`,
+      `tried: ${[...new Set(tried)].join(' to ')}`,
+    ]
   if (needs !== undefined && compare(installed, needs) < 0) {
     return [
       `${name} ${installed} is older than ${needs}, and may run a call although its hook failed`,
