@@ -413,11 +413,12 @@ const ROOMS: readonly Room[] = [
   },
   // The bare driver is the floor for measurements of the ledger.
   { at: 'bench', ...WORKSHOP, npm: ['@photostructure/sqlite'] },
+  { at: 'deploy/image', node: ['node:https', 'node:process'] },
   { at: 'tools', ...WORKSHOP, paths: [...WORKSHOP.paths, 'conformance'] },
   // It judges verifiers and gateways of any maker, so it has nothing of ours.
   { at: 'conformance', node: true },
   // The benchmark data is tested.
-  { at: 'tools/test', ...WORKSHOP, paths: [...WORKSHOP.paths, 'bench', 'conformance'] },
+  { at: 'tools/test', ...WORKSHOP, npm: ['yaml'], paths: [...WORKSHOP.paths, 'bench', 'conformance'] },
   { at: '*.config.*', paths: ['tools/compat'], dev: true, node: true },
   { at: 'packages/*/*.config.*', dev: true, node: true },
   { at: 'vectors' },
