@@ -87,7 +87,9 @@ async function checkObserve(view: LedgerView): Promise<readonly DoctorFinding[]>
 
 async function checkGateway(config: Config): Promise<readonly DoctorFinding[]> {
   const running = await isRunning(config)
-  return [{ level: 'ok', about: 'gateway', found: running ? 'running' : 'stopped' }]
+  return [
+    { level: 'ok', about: 'gateway', found: running ? 'running' : 'stopped; `tollgate serve` starts it' },
+  ]
 }
 
 /** Checks the configured model servers and their keys. Sends them no request, because that would cost money. */

@@ -239,7 +239,7 @@ function show(terminal: Terminal, proposal: Proposal): void {
 
 async function isWantedBy(terminal: Terminal, options: SetupOptions, proposal: Proposal): Promise<boolean> {
   if (options.dryRun === true) {
-    terminal.say('this was a dry run; nothing was changed')
+    terminal.say('this was a dry run; nothing was changed; without `--dry-run` the command makes the changes')
     return false
   }
   if (options.yes === true) return true

@@ -145,7 +145,7 @@ function placeFor(options: AgentOptions): string {
 
 async function isWantedBy({ terminal, options, agent }: AgentRun, plan: AgentPlan): Promise<boolean> {
   if (options.dryRun === true) {
-    terminal.say('this was a dry run; nothing was changed')
+    terminal.say('this was a dry run; nothing was changed; without `--dry-run` the command makes the changes')
     return false
   }
   if (options.yes === true) return true
