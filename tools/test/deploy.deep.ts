@@ -171,7 +171,23 @@ describe('the image', () => {
     () => {
       const root = join(folder, 'root')
       run(mmdebstrap ?? '', ['--variant=minbase', 'bookworm', root])
-      run('npm', ['run', '-s', 'pack', '--', join(folder, 'artifacts')], ROOT)
+      // Not `npm run pack`, which builds again, beside other tests.
+      mkdirSync(join(folder, 'artifacts'))
+      const packages = ['client', 'evidence', 'gateway', 'kernel', 'sentinel'].map(
+        (name) => `--workspace=packages/${name}`,
+      )
+      run(
+        'npm',
+        [
+          'pack',
+          '--silent',
+          '--ignore-scripts',
+          '--pack-destination',
+          join(folder, 'artifacts'),
+          ...packages,
+        ],
+        ROOT,
+      )
       buildImage(root, join(ROOT, 'deploy/image/Containerfile'))
       const as = (...command: readonly string[]): string =>
         run('chroot', ['--userspec=10001:10001', root, ...command])
