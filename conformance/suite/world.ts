@@ -20,7 +20,10 @@ export interface OpenWorld extends World {
 
 export async function openWorld({ adapter, verifier }: WorldOptions): Promise<OpenWorld> {
   const recorder = await startRecorder()
-  const running = await adapter.start({ servers: { own: recorder.url } })
+  const running = await adapter.start({ servers: { own: recorder.url } }).catch((cause: unknown) => {
+    recorder.close()
+    throw cause
+  })
   const folder = mkdtempSync(join(tmpdir(), 'conformance-packs-'))
   const close = async (): Promise<void> => {
     await running.stop()

@@ -91,9 +91,10 @@ export const DOORS: readonly Requirement[] = [
       let seen: Fields = {}
       world.recorder.during(async () => {
         const [decision] = await decisionsOf(world, agent, 'own/read')
+        const effects = decision === undefined ? [] : await effectsOf(world, decision)
         seen = {
           decided: at(decision, 'receipt', 'verdict'),
-          effects: (await effectsOf(world, decision)).length,
+          effects: effects.length,
         }
       })
       await call('read', { text: 'x' })
