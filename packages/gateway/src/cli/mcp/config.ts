@@ -1,7 +1,7 @@
 // Reads the configuration of an MCP client: `mcpServers` of Claude and Cursor, `servers` of VS Code. Reports problems in the file.
 // Never repeats a value that may be a secret.
 
-import { isList, type Json, type JsonObject } from '@tollgate/evidence'
+import { isList, type Json, type JsonObject } from '@tollgate/evidence/core'
 import type { ServerAddress } from '../../mcp/server/upstream.ts'
 import type { Severity } from '../../tools/finding.ts'
 import { isObject } from '../../tools/offer.ts'
